@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 from journeygraph.nodes.state.context import apply_ops
 from journeygraph.nodes.state.dialogue_state import FieldAttempt, add_attempts
 from journeygraph.nodes.state.messages import MARK, OPERATOR, Message, merged, text_of
-from journeygraph.nodes.state.session import Output, Position, Turn, Update
+from journeygraph.nodes.state.session import AgentOutput, Position, Turn, Update
 
 _ROLES = {"human": "user", "user": "user", "ai": "assistant", "assistant": "assistant"}
 _REMOVE = "remove"
@@ -313,7 +313,7 @@ class ChatState(TypedDict):
         ),
     ]
     results: Annotated[
-        list[Output],
+        list[AgentOutput],
         Field(
             description="Within a turn only: results of the agents of the pathway that just ran."
         ),
@@ -338,7 +338,7 @@ class StepState:
     fields: Annotated[dict[str, list[FieldAttempt]], add_new_attempts]
     position: Position
     turn: Turn
-    results: Annotated[list[Output], EphemeralValue]
+    results: Annotated[list[AgentOutput], EphemeralValue]
     progress: Annotated[dict[str, Any], EphemeralValue]
 
     def __new__(cls, **channels: Any) -> Any:

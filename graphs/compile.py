@@ -26,7 +26,7 @@ from journeygraph.graphs.pipelines.build import (
     MOST_STEPS,
 )
 from journeygraph.graphs.standalone import AsyncGraph, JourneyNode, check_kept, compiled_with
-from journeygraph.graphs.steps import Graph, Step, Way, bind
+from journeygraph.graphs.steps import Graph, NextStep, Step, bind
 from journeygraph.journeys import (
     JourneyConfig,
     JourneyDefinitionError,
@@ -39,7 +39,7 @@ from journeygraph.journeys.spec.spec import MAX_HOPS
 from journeygraph.nodes.capability import Capabilities, capabilities_of
 from journeygraph.nodes.replies.scope import checks_of
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.session import Output, SessionInput, SessionState, Update
+from journeygraph.nodes.state.session import AgentOutput, SessionInput, SessionState, Update
 from journeygraph.nodes.turn.settle import settle
 from journeygraph.nodes.turn.understand import understand
 
@@ -58,7 +58,7 @@ CHECKS = "Checks the reply before it is sent: personal data by code, rules by a 
 class GraphState(SessionState):
     """The session's state, and the result of the pathway that just ran."""
 
-    results: Annotated[list[Output], EphemeralValue]
+    results: Annotated[list[AgentOutput], EphemeralValue]
     progress: Annotated[dict[str, Any], EphemeralValue]
 
 
@@ -102,10 +102,12 @@ def build(
             graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
     awaited = awaiting(spec)
-    graph.add_conditional_edges("understand", Way("route", awaited), [*awaited, "settle"])
+    graph.add_conditional_edges("understand", NextStep("route", awaited), [*awaited, "settle"])
     last = _checking(graph, spec, capabilities, default, reads, chat=chat)
     if arrivals := arriving(spec):
-        graph.add_conditional_edges("settle", Way("advance", arrivals, last), [*arrivals, last])
+        graph.add_conditional_edges(
+            "settle", NextStep("advance", arrivals, last), [*arrivals, last]
+        )
     else:
         graph.add_edge("settle", last)
     return graph

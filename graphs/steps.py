@@ -300,7 +300,7 @@ def services_in(
     return services.telling(emit, locale)
 
 
-class Way(Runnable[Any, "str | Send"]):
+class NextStep(Runnable[Any, "str | Send"]):
     """An edge that leads to the pathway that the turn's record names, or else to another step.
 
     It is not a function: LangGraph would make a separate run and task of that for each turn.

@@ -7,6 +7,35 @@ from journeygraph.journeys.agents.agent import Agent, AgentCard, ModelAgent, Ski
 from journeygraph.journeys.agents.signature import InputField, OutputField, Signature
 from journeygraph.journeys.agents.tools import Call, FromContext, Tool, ToolSpec
 from journeygraph.journeys.config import JourneyConfig
+from journeygraph.journeys.declarations.behaviors import (
+    NEVER,
+    Known,
+    MergeStrategy,
+    ReturnToPrevious,
+    ReturnToSpecific,
+    known,
+)
+from journeygraph.journeys.declarations.effects import Effect
+from journeygraph.journeys.declarations.escalation import Escalation
+from journeygraph.journeys.declarations.fields import Check, Field, Form, Length, Range, Regex
+from journeygraph.journeys.declarations.guidelines import (
+    Guideline,
+    GuidelineSpec,
+    Scope,
+    Validation,
+)
+from journeygraph.journeys.declarations.knowledge import Knowledge, Passage, select_passages
+from journeygraph.journeys.declarations.personality import Personality
+from journeygraph.journeys.declarations.silence import Reminder, Silence
+from journeygraph.journeys.declarations.transitions import (
+    AlwaysTrigger,
+    BaseTrigger,
+    ConditionTrigger,
+    EventTrigger,
+    IntentTrigger,
+    TimeTrigger,
+    Transition,
+)
 from journeygraph.journeys.errors import (
     AgentNotRegisteredError,
     ConfigurationError,
@@ -38,30 +67,6 @@ from journeygraph.journeys.errors import (
 )
 from journeygraph.journeys.journey import Journey
 from journeygraph.journeys.locale import Locale
-from journeygraph.journeys.notions.behaviors import (
-    NEVER,
-    Known,
-    MergeStrategy,
-    ReturnToPrevious,
-    ReturnToSpecific,
-    known,
-)
-from journeygraph.journeys.notions.effects import Effect
-from journeygraph.journeys.notions.escalation import Escalation
-from journeygraph.journeys.notions.fields import Check, Field, Form, Length, Range, Regex
-from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec, Scope, Validation
-from journeygraph.journeys.notions.knowledge import Knowledge, Passage, select_passages
-from journeygraph.journeys.notions.personality import Personality
-from journeygraph.journeys.notions.silence import Reminder, Silence
-from journeygraph.journeys.notions.transitions import (
-    AlwaysTrigger,
-    BaseTrigger,
-    ConditionTrigger,
-    EventTrigger,
-    IntentTrigger,
-    TimeTrigger,
-    Transition,
-)
 from journeygraph.journeys.pathway import Pathway
 from journeygraph.journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
 from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec

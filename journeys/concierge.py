@@ -8,10 +8,10 @@ from types import new_class
 from typing import Any, ClassVar, NoReturn
 
 from journeygraph.journeys.agents.signature import docstring
+from journeygraph.journeys.declarations.transitions import BaseTrigger, HandOver
 from journeygraph.journeys.errors import JourneyDefinitionError
 from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.journey import Journey
-from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver
 from journeygraph.journeys.pathway import Pathway
 from journeygraph.journeys.reading.class_bodies import GUIDELINES, bodies, listed, unknown
 from journeygraph.journeys.reading.composing import CANCELS, compose

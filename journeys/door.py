@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 if TYPE_CHECKING:
     from journeygraph.graphs.session.manager import PathwayManager
     from journeygraph.journeys.agents.agent import AgentCard
+    from journeygraph.journeys.declarations.knowledge import Passage
     from journeygraph.journeys.journey import Journey
-    from journeygraph.journeys.notions.knowledge import Passage
     from journeygraph.journeys.pipelines import PatternPipeline, Pipeline
     from journeygraph.journeys.spec.spec import JourneySpec
 

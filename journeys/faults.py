@@ -12,14 +12,14 @@ Path = tuple[str | int, ...]
 """Keys and numbers that lead from a definition to a part of it."""
 
 
-class Place(NamedTuple):
+class TextPosition(NamedTuple):
     """A place in a text; line and column count from 1."""
 
     line: int
     column: int
 
 
-class Where(str):
+class SourceLocation(str):
     """A definition as messages name it. One in a file also has a place."""
 
     __slots__ = ()
@@ -33,7 +33,7 @@ class Where(str):
         """The name of the file; empty for a class body."""
         return ""
 
-    def place(self, path: Path, *, at_key: bool) -> Place | None:
+    def place(self, path: Path, *, at_key: bool) -> TextPosition | None:
         """Return the place of a part of the definition; a class body has none."""
         return None
 
@@ -46,22 +46,22 @@ class Where(str):
         """
         return in_code
 
-    def inner(self, said: str, *path: str | int) -> Where:
+    def inner(self, said: str, *path: str | int) -> SourceLocation:
         """Return a part of it, as messages name that."""
-        return Where(f"{self}{said}")
+        return SourceLocation(f"{self}{said}")
 
-    def sentence(self, message: str, place: Place | None) -> str:
+    def sentence(self, message: str, place: TextPosition | None) -> str:
         """Return a message with the name of the definition before it."""
         return f"{self}: {message}" if self else message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Where, (str(self),)
+        return SourceLocation, (str(self),)
 
 
-NOWHERE = Where()
+NOWHERE = SourceLocation()
 
 
-class _InFile(Where):
+class _InFile(SourceLocation):
     """A definition in a file whose text is not kept."""
 
     __slots__ = ()
@@ -73,11 +73,11 @@ class _InFile(Where):
         return in_file or in_code.strip("_")
 
 
-def as_where(name: str) -> Where:
+def as_where(name: str) -> SourceLocation:
     """Return how messages name a definition."""
-    if isinstance(name, Where):
+    if isinstance(name, SourceLocation):
         return name
-    return _InFile(name) if _PLACED.match(name) else Where(name)
+    return _InFile(name) if _PLACED.match(name) else SourceLocation(name)
 
 
 class Fault(str):
@@ -97,9 +97,9 @@ class Fault(str):
     remedy: str
     path: Path
     at_key: bool
-    where: Where
+    where: SourceLocation
     file: str
-    place: Place | None
+    place: TextPosition | None
 
     def __new__(
         cls,
@@ -133,7 +133,7 @@ class Fault(str):
 
     def alone(self) -> Fault:
         """Return it with its place, but without the text of the file."""
-        return self.changed(str(self), where=Where(self.where))
+        return self.changed(str(self), where=SourceLocation(self.where))
 
     def as_data(self) -> dict[str, Any]:
         """Return it as JSON; its place is null if that is not known."""

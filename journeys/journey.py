@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from journeygraph.journeys import door
 from journeygraph.journeys.config import JourneyConfig
+from journeygraph.journeys.declarations.escalation import Escalation
+from journeygraph.journeys.declarations.guidelines import Guideline, Validation
+from journeygraph.journeys.declarations.personality import Personality
+from journeygraph.journeys.declarations.silence import Silence
+from journeygraph.journeys.declarations.transitions import BaseTrigger, Transition
 from journeygraph.journeys.door import SessionMethods
 from journeygraph.journeys.errors import JourneyDefinitionError
 from journeygraph.journeys.locale import Locale
-from journeygraph.journeys.notions.escalation import Escalation
-from journeygraph.journeys.notions.guidelines import Guideline, Validation
-from journeygraph.journeys.notions.personality import Personality
-from journeygraph.journeys.notions.silence import Silence
-from journeygraph.journeys.notions.transitions import BaseTrigger, Transition
 from journeygraph.journeys.pathway import Pathway
 from journeygraph.journeys.reading.class_bodies import TRANSITIONS, declared
 from journeygraph.journeys.reading.reader import pathway_classes, read_journey

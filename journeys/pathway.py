@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 from journeygraph.journeys.agents.signature import Signature
 from journeygraph.journeys.agents.tools import Call
-from journeygraph.journeys.notions.behaviors import (
+from journeygraph.journeys.declarations.behaviors import (
     Known,
     MergeStrategy,
     Never,
     ReturnToPrevious,
     ReturnToSpecific,
 )
-from journeygraph.journeys.notions.effects import Effect
-from journeygraph.journeys.notions.fields import Field, Form
-from journeygraph.journeys.notions.guidelines import Guideline
+from journeygraph.journeys.declarations.effects import Effect
+from journeygraph.journeys.declarations.fields import Field, Form
+from journeygraph.journeys.declarations.guidelines import Guideline
 from journeygraph.journeys.pipelines.pattern import PatternPipeline
 
 

@@ -14,8 +14,8 @@ from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.session import PathwayState, Position, SessionState, Turn, Update
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.draft import Hop, TurnDraft
-    from journeygraph.nodes.state.interpretation import Reading
+    from journeygraph.nodes.draft import PathwayRun, TurnDraft
+    from journeygraph.nodes.state.interpretation import Interpretation
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,32 +71,32 @@ class Capability:
         """Decide the turn before the message is interpreted; return whether that is done."""
         return False
 
-    async def read(self, draft: TurnDraft, reading: Reading) -> None:
+    async def read(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Read the message without a model."""
 
-    async def weigh(self, draft: TurnDraft, reading: Reading) -> None:
+    async def weigh(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Weigh what was read against the triggers that hold."""
 
-    async def ask(self, draft: TurnDraft, reading: Reading) -> None:
+    async def ask(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Add to what a model is asked."""
 
-    async def decide(self, draft: TurnDraft, reading: Reading) -> bool:
+    async def decide(self, draft: TurnDraft, reading: Interpretation) -> bool:
         """Decide the turn; return whether that is done, which leaves nothing to the others."""
         return False
 
     async def answer(self, draft: TurnDraft) -> None:
         """Answer what the message asks next to what was decided."""
 
-    def complete(self, draft: TurnDraft, reading: Reading) -> None:
+    def complete(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Add to what was decided."""
 
-    def gather(self, hop: Hop) -> None:
+    def gather(self, run: PathwayRun) -> None:
         """Take over what the steps of a pathway that ran have noted."""
 
-    def record(self, hop: Hop) -> None:
+    def record(self, run: PathwayRun) -> None:
         """Record what a pathway did, before the next one is decided."""
 
-    def lead(self, hop: Hop) -> None:
+    def lead(self, run: PathwayRun) -> None:
         """Lead on from a pathway."""
 
     async def reword(self, state: SessionState, services: Services, turn: Turn) -> Turn:

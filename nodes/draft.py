@@ -1,4 +1,4 @@
-"""The records of a turn in the making: the draft, the reading of its message, the hop that ran."""
+"""The records of a turn in the making: the draft, the run of a pathway."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from journeygraph.journeys import (
     PathwayNotFoundError,
     PathwaySpec,
 )
-from journeygraph.journeys.notions.behaviors import ReturnToSpecific
+from journeygraph.journeys.declarations.behaviors import ReturnToSpecific
 from journeygraph.journeys.phrases import LONGEST_MATCH
 from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.commands import Command
@@ -49,17 +49,17 @@ from journeygraph.nodes.state.messages import Message, last_said
 from journeygraph.nodes.state.phases import phase_of
 from journeygraph.nodes.state.session import (
     PARTING,
+    AgentOutput,
     Fired,
     Frame,
     Judged,
-    Output,
     Position,
     SessionState,
     Turn,
     Update,
 )
 from journeygraph.nodes.state.stack import Entered, Situation, note, pruned
-from journeygraph.nodes.steer import Limits, Steering, limits_of, steer
+from journeygraph.nodes.steer import Steering, SteeringLimits, limits_of, steer
 from journeygraph.nodes.telemetry import report
 from journeygraph.nodes.texts import worded
 from journeygraph.nodes.values.setting import Setting
@@ -195,7 +195,7 @@ class TurnDraft:
         return Situation(self.position, self.context, self.question, number, self.message)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> SteeringLimits:
         """Limits of moves in this journey."""
         return limits_of(self.services.config)
 
@@ -614,7 +614,7 @@ def _unanswered(state: SessionState) -> str | None:
 
 
 @dataclass(slots=True)
-class Hop:
+class PathwayRun:
     """One pathway that ran, while it is settled.
 
     Attributes:
@@ -623,9 +623,9 @@ class Hop:
         pathway: The pathway.
         results: The results of its agents.
         progress: The notes of its other steps.
-        turn: The record of the turn, to which the hop is added.
+        turn: The record of the turn, to which the run is added.
         position: The position of the session.
-        context: The context, with the changes of the hop.
+        context: The context, with the changes of the run.
         ops: Changes of the context.
         attempts: Attempts at fields.
         known: Names whose values the pathway found in the context, and did not give itself.
@@ -638,7 +638,7 @@ class Hop:
     services: Services
     state: SessionState
     pathway: PathwaySpec
-    results: list[Output]
+    results: list[AgentOutput]
     progress: Mapping[str, Any]
     turn: Turn
     position: Position
@@ -677,16 +677,16 @@ class Hop:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """All attempts that the state keeps, with those of this hop."""
+        """All attempts that the state keeps, with those of this run."""
         kept: dict[str, Any] = self.state.get("fields", {})
         return add_attempts(kept, by_field(self.attempts)) if self.attempts else kept
 
     def update(self) -> Update:
-        """Return what the hop changes in the state."""
+        """Return what the run changes in the state."""
         update: Update = {"position": self.position, "context": self.ops, "turn": self.turn}
         return {**update, "fields": by_field(self.attempts)} if self.attempts else update
 
     def after(self) -> SessionState:
-        """Return the state as the hop leaves it."""
+        """Return the state as the run leaves it."""
         known: Any = {"context": self.context, "fields": self.fields, "position": self.position}
         return {**self.state, **known}

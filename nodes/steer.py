@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from journeygraph.journeys import IntentTrigger, JourneyConfig, JourneySpec, TransitionSpec
-from journeygraph.journeys.notions.behaviors import ReturnToSpecific
+from journeygraph.journeys.declarations.behaviors import ReturnToSpecific
 from journeygraph.journeys.spec.spec import ACTIVATION, CANCEL, MOVE
 from journeygraph.nodes.commands import Command, Go, Verdict
 from journeygraph.nodes.state.context import Op
@@ -69,7 +69,7 @@ def asks_model(transition: TransitionSpec) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SteeringLimits:
     """Limits of `steer`: maximum number of paused pathways, and least confidence of a verdict.
 
     A journey of a concierge begins only with more than `activation`.
@@ -80,10 +80,10 @@ class Limits:
     activation: float = 0.7
 
 
-def limits_of(config: JourneyConfig) -> Limits:
+def limits_of(config: JourneyConfig) -> SteeringLimits:
     """Return the limits that a journey is run with."""
     sure, starts = config.intent_confidence_threshold, config.activation_confidence_threshold
-    return Limits(config.max_pathway_depth, sure, starts)
+    return SteeringLimits(config.max_pathway_depth, sure, starts)
 
 
 MODELS = ("model", "cache")
@@ -115,7 +115,7 @@ class Steering:
 
 
 def steer(
-    spec: JourneySpec, situation: Situation, commands: Sequence[Command], limits: Limits
+    spec: JourneySpec, situation: Situation, commands: Sequence[Command], limits: SteeringLimits
 ) -> Steering:
     """Decide where a message leads.
 
@@ -164,22 +164,22 @@ def rearmed(spec: JourneySpec, position: Position, commands: Sequence[Command]) 
     return position if fired == position["fired"] else {**position, "fired": fired}
 
 
-Held = list[tuple[TransitionSpec, Verdict]]
+HeldTransitions = list[tuple[TransitionSpec, Verdict]]
 
 
 def _held(
     spec: JourneySpec,
     position: Position,
     commands: Sequence[Command],
-    limits: Limits,
+    limits: SteeringLimits,
     audit: list[dict[str, Any]],
-) -> tuple[Held, tuple[str, ...]]:
+) -> tuple[HeldTransitions, tuple[str, ...]]:
     """Return the legal transitions that hold, the first to count first, and flags of what did not.
 
     What is dropped is audited.
     """
     allowed = {transition.id: transition for transition in allowed_transitions(spec, position)}
-    held: Held = []
+    held: HeldTransitions = []
     doubts: dict[str, None] = {}
     for command in commands:
         verdict = _as_verdict(command, allowed)
@@ -283,7 +283,7 @@ def _fire(
     situation: Situation,
     transition: TransitionSpec,
     verdict: Verdict,
-    limits: Limits,
+    limits: SteeringLimits,
     audit: list[dict[str, Any]],
 ) -> Steering:
     before = situation.position

@@ -16,8 +16,9 @@ from starlette.routing import BaseRoute, Mount
 
 from journeygraph.server import installed_version
 from journeygraph.server.discover.journeys import Name
-from journeygraph.server.http.envelope import Envelope
+from journeygraph.server.http.app_state import AppState, wire
 from journeygraph.server.http.problems import MEDIA_TYPE, answer_problems
+from journeygraph.server.http.request_middleware import RequestMiddleware
 from journeygraph.server.http.routes import (
     escalations,
     events,
@@ -32,7 +33,6 @@ from journeygraph.server.http.routes import (
 )
 from journeygraph.server.http.routes import journeys as journeys_routes
 from journeygraph.server.http.schemas import ProblemBody
-from journeygraph.server.http.wiring import Wiring, wire
 from journeygraph.server.page.files import page_routes
 from journeygraph.server.protocols import ag_ui, ai_sdk, openai_api
 from journeygraph.server.protocols.client_turns import SESSION_HEADER
@@ -77,17 +77,17 @@ def create_app(
     return app_of(wire(settings, journeys, place, versions=versions))
 
 
-def app_of(wiring: Wiring, *, follows: bool = False) -> FastAPI:
-    """Return the application for a complete wiring.
+def app_of(app_state: AppState, *, follows: bool = False) -> FastAPI:
+    """Return the application for a complete app_state.
 
     Args:
-        wiring: All that the routes use.
+        app_state: All that the routes use.
         follows: True for a page that loads again when another start of the server answers.
     """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with wiring.opened():
+        async with app_state.opened():
             yield
 
     app = _Api(
@@ -98,28 +98,28 @@ def app_of(wiring: Wiring, *, follows: bool = False) -> FastAPI:
         redirect_slashes=False,
         docs_url=None,  # it would load its scripts from another address; the page's room has ours
         redoc_url=None,
-        openapi_url="/openapi.json" if wiring.shows_docs else None,
+        openapi_url="/openapi.json" if app_state.shows_docs else None,
         # The framework's own spans hold the path, and in it a session's id; its log, what errors
         # say. Its metrics name routes alone. Older ones know nothing of this, and report nothing.
         telemetry={"tracing": False, "logs": False, "metrics": True},
     )
-    app.state.wiring = wiring
-    app.add_middleware(Envelope, keys=wiring.keys)
-    if wiring.cors_origins:
-        app.add_middleware(  # around the envelope, so that a page can read each of its problems
+    app.state.app_state = app_state
+    app.add_middleware(RequestMiddleware, keys=app_state.keys)
+    if app_state.cors_origins:
+        app.add_middleware(  # around the others, so that a page can read each of its problems
             CORSMiddleware,
-            allow_origins=wiring.cors_origins,
+            allow_origins=app_state.cors_origins,
             allow_methods=("GET", "POST", "DELETE"),
             allow_headers=["*"],  # clients add their own; no header but a key gives any right
             expose_headers=_RECEIVED,
         )
     answer_problems(app)
-    app.router.routes.extend(_routes(keyed=bool(wiring.keys)))
+    app.router.routes.extend(_routes(keyed=bool(app_state.keys)))
     shown = page_routes(
-        page=wiring.shows_page,
-        docs=wiring.shows_docs,
+        page=app_state.shows_page,
+        docs=app_state.shows_docs,
         follows=follows,
-        widget=bool(wiring.cors_origins),
+        widget=bool(app_state.cors_origins),
     )
     app.router.routes.extend(shown)
     return app

@@ -348,7 +348,7 @@ class StorePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SettingDescription:
     """Description of a setting.
 
     Attributes:
@@ -369,11 +369,11 @@ class Setting:
 
 
 @cache
-def known_settings() -> Mapping[str, Setting]:
+def known_settings() -> Mapping[str, SettingDescription]:
     """Return all settings by name: those of a session, then the server's."""
     about = {**described(JourneyConfig), **described(Settings)}
     known = {
-        item.name: Setting(
+        item.name: SettingDescription(
             variable=f"{PREFIX}{item.name.upper()}",
             default=_shown(_default_of(item)),
             about=about.get(item.name, ""),
@@ -384,7 +384,7 @@ def known_settings() -> Mapping[str, Setting]:
     }
     for name, item in Settings.model_fields.items():
         if name not in known and name != "origins":
-            known[name] = Setting(
+            known[name] = SettingDescription(
                 variable=str(item.validation_alias or f"{PREFIX}{name.upper()}"),
                 default=_shown(item.get_default()),
                 about=about.get(name, ""),

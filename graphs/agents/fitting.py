@@ -12,9 +12,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from typing_extensions import is_typeddict
 
 from journeygraph.journeys import Check, Field, JourneySpec, PathwaySpec, Tool, ToolSpec
+from journeygraph.journeys.declarations.fields import ToolCheck
 from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.faults import Fault, as_where
-from journeygraph.journeys.notions.fields import ToolCheck
 from journeygraph.journeys.spec.warning_signs import kept_names, said_names
 from journeygraph.nodes.llm.structured import misfits as schema_misfits
 from journeygraph.nodes.llm.tools import KEY, Usable, shared_tool
@@ -55,7 +55,7 @@ _PLAIN = (str, int, float, bool, list, tuple, NoneType)
 _ONE_TYPE = "Declare both alike."
 
 
-class Misfit(NamedTuple):
+class SignatureMisfit(NamedTuple):
     """A difference between what a journey says of a function and the function.
 
     Attributes:
@@ -93,7 +93,7 @@ class _Use(NamedTuple):
         return Fault(said, key, self.number, remedy=remedy, where=at)
 
 
-def misfits(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[Misfit]:
+def misfits(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[SignatureMisfit]:
     """Yield the differences between a journey and the functions of its tools.
 
     A journey with activation conditions is compared with the others, which may set its names.
@@ -106,7 +106,7 @@ def misfits(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[Misfit]:
     yield from (one for one in _misfits(spec, tools) if not (is_part and one.unset))
 
 
-def _misfits(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[Misfit]:
+def _misfits(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[SignatureMisfit]:
     for name, declared in spec.tools.items():
         if name in tools:
             yield from _of_schema(spec, name, tools[name], declared)
@@ -134,19 +134,21 @@ def _uses(pathway: PathwaySpec) -> Iterator[_Use]:
 # --- Schemas of files ----------------------------------------------------------------------------
 
 
-def _of_schema(spec: JourneySpec, name: str, given: Any, declared: ToolSpec) -> Iterator[Misfit]:
+def _of_schema(
+    spec: JourneySpec, name: str, given: Any, declared: ToolSpec
+) -> Iterator[SignatureMisfit]:
     """Compare the parameters of a function with those that a file declares."""
     function = shared_tool(name, given)
     place = ("tools", [*spec.tools].index(name))
     said = f"the function of the tool '{name}'"
     for message, remedy in _passed(function, declared, takes_any=_takes_any(given)):
-        yield Misfit(Fault(f"{said} {message}", *place, remedy=remedy, where=spec.where))
+        yield SignatureMisfit(Fault(f"{said} {message}", *place, remedy=remedy, where=spec.where))
     for message in _converted(function, declared):
         fault = Fault(f"{said} {message}", *place, remedy=_ONE_TYPE, where=spec.where)
-        yield Misfit(fault, is_certain=False)
+        yield SignatureMisfit(fault, is_certain=False)
     for parameter, message, remedy in _needed(function, declared):
         fault = Fault(f"{said} {message}", *place, remedy=remedy, where=spec.where)
-        yield Misfit(fault, parameter not in declared.parameters.get("properties", {}))
+        yield SignatureMisfit(fault, parameter not in declared.parameters.get("properties", {}))
 
 
 def _passed(function: Usable, declared: ToolSpec, *, takes_any: bool) -> Iterator[tuple[str, str]]:
@@ -212,7 +214,7 @@ def _function(given: Any) -> Any:
 
 def _of_use(
     use: _Use, usable: Usable, known: Collection[str], values: Mapping[str, _Values]
-) -> Iterator[Misfit]:
+) -> Iterator[SignatureMisfit]:
     """Compare a call with the parameters of its tool."""
     yield from _of_arguments(use, usable)
     needed = {
@@ -221,21 +223,23 @@ def _of_use(
     for name, source in _sources(use, usable).items():
         if source in known:
             if unfit := _unfit(usable, name, values.get(source), f"'{source}'"):
-                yield Misfit(use.fault(f"the tool '{use.tool}' {unfit}", _ONE_TYPE))
+                yield SignatureMisfit(use.fault(f"the tool '{use.tool}' {unfit}", _ONE_TYPE))
         elif name in needed and name not in use.arguments:  # of these, the journey itself warns
             yield _unset(use, name, source, known)
 
 
-def _of_arguments(use: _Use, usable: Usable) -> Iterator[Misfit]:
+def _of_arguments(use: _Use, usable: Usable) -> Iterator[SignatureMisfit]:
     """Yield the arguments that name no parameter."""
     takes = [*usable.parameters.properties[0]]
     for name in use.arguments:
         if name == KEY and usable.parameters.takes_key:
-            yield Misfit(use.fault(f"'{KEY}' is filled by the runtime.", "Remove the argument."))
+            yield SignatureMisfit(
+                use.fault(f"'{KEY}' is filled by the runtime.", "Remove the argument.")
+            )
         elif name not in takes:
             message = f"the tool '{use.tool}' has no parameter '{name}'."
             remedy = f"{did_you_mean(name, takes)} Its parameters: {', '.join(takes) or 'none'}."
-            yield Misfit(use.fault(message, remedy))
+            yield SignatureMisfit(use.fault(message, remedy))
 
 
 def _sources(use: _Use, usable: Usable) -> dict[str, str]:
@@ -246,11 +250,11 @@ def _sources(use: _Use, usable: Usable) -> dict[str, str]:
     return passed | own
 
 
-def _unset(use: _Use, name: str, source: str, known: Collection[str]) -> Misfit:
+def _unset(use: _Use, name: str, source: str, known: Collection[str]) -> SignatureMisfit:
     what = f"'{name}'" if source == name else f"'{name}' from '{source}'"
     message = f"the tool '{use.tool}' needs {what}, which nothing here sets; only start() could "
     hint = did_you_mean(source, sorted(known))
-    return Misfit(use.fault(f"{message}set it.", hint), is_certain=False, unset=source)
+    return SignatureMisfit(use.fault(f"{message}set it.", hint), is_certain=False, unset=source)
 
 
 def _values_of(spec: JourneySpec) -> dict[str, _Values]:
@@ -344,7 +348,7 @@ def _takes(usable: Usable, name: str, value: Any) -> bool:
 
 def _of_texts(
     pathway: PathwaySpec, tools: Mapping[str, Any], known: Collection[str]
-) -> Iterator[Misfit]:
+) -> Iterator[SignatureMisfit]:
     """Yield the placeholders of `done` that neither the context nor the result of the tool fills.
 
     A name that is near to a known one is a warning of the journey itself.
@@ -360,7 +364,9 @@ def _of_texts(
                 hint = did_you_mean(name, sorted(parts)) or (
                     f"Known: {', '.join(sorted({*known, *parts} - {'message'}))}."
                 )
-                yield Misfit(use.fault(f"{message}set it.", hint), is_certain=False, unset=name)
+                yield SignatureMisfit(
+                    use.fault(f"{message}set it.", hint), is_certain=False, unset=name
+                )
 
 
 def result_parts(spec: JourneySpec, tools: Mapping[str, Any]) -> set[str]:

@@ -22,7 +22,7 @@ from journeygraph.journeys.locale import NOWHERE, Locale, in_force
 from journeygraph.nodes.agents.adapters import Callee, as_agent
 from journeygraph.nodes.authored import Overdue
 from journeygraph.nodes.llm.call import limited
-from journeygraph.nodes.llm.client import Chat
+from journeygraph.nodes.llm.client import ChatClient
 from journeygraph.nodes.llm.model_agent import ModelCaller, contract_of
 from journeygraph.nodes.llm.models import (
     chat_of,
@@ -100,7 +100,7 @@ def _language(maker: Maker, pathway: PathwaySpec, session: Locale) -> str | None
     return in_force(own, session, maker.config.locale).language
 
 
-def _chat(maker: Maker, pathway: PathwaySpec, name: str, given: ModelAgent) -> Chat:
+def _chat(maker: Maker, pathway: PathwaySpec, name: str, given: ModelAgent) -> ChatClient:
     if given.model is not None and not isinstance(given.model, str):
         return maker.models.of(given.model) if maker.models else chat_of(given.model)
     if maker.models is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
-from journeygraph.graphs.agents.fitting import Misfit, misfits
+from journeygraph.graphs.agents.fitting import SignatureMisfit, misfits
 from journeygraph.journeys import (
     Agent,
     Call,
@@ -19,10 +19,10 @@ from journeygraph.journeys import (
     PatternPipeline,
     Tool,
 )
+from journeygraph.journeys.declarations.fields import Check, ToolCheck
+from journeygraph.journeys.declarations.knowledge import retriever_fault
 from journeygraph.journeys.errors import did_you_mean, shown
 from journeygraph.journeys.faults import Fault, as_where
-from journeygraph.journeys.notions.fields import Check, ToolCheck
-from journeygraph.journeys.notions.knowledge import retriever_fault
 from journeygraph.journeys.spec.spec import frozen
 from journeygraph.nodes.authored import Overdue
 from journeygraph.nodes.guidelines.index import index_of
@@ -163,7 +163,7 @@ def tool_refusals(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[str]:
         yield from _unconfirmed(pathway, tools)
 
 
-def tool_misfits(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[Misfit]:
+def tool_misfits(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[SignatureMisfit]:
     """Yield the differences between a journey and the functions of its tools; see `misfits`.
 
     Raises:

@@ -18,7 +18,7 @@ _ASIDE = 24.0
 
 
 @dataclass
-class Place:
+class PlacedBox:
     """A box with a size; `x`, `y` is the middle of its upper edge.
 
     Attributes:
@@ -49,7 +49,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Link:
+class Connector:
     """A line from one box to another, through its label's place if it has one.
 
     Attributes:
@@ -64,7 +64,7 @@ class Link:
     source: str
     target: str
     css: str = ""
-    label: Place | None = None
+    label: PlacedBox | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
     about: str = ""
 
@@ -81,12 +81,12 @@ class Layout:
         routes: For each link, the places it runs through in the direction of its arrow.
     """
 
-    boxes: dict[str, Place]
-    links: list[Link]
+    boxes: dict[str, PlacedBox]
+    links: list[Connector]
     width: float = 0.0
     height: float = 0.0
-    routes: list[tuple[Link, list[Place]]] = field(default_factory=list)
-    levels: list[list[Place]] = field(default_factory=list)
+    routes: list[tuple[Connector, list[PlacedBox]]] = field(default_factory=list)
+    levels: list[list[PlacedBox]] = field(default_factory=list)
 
     def arrange(self) -> Layout:
         """Give every place its coordinates."""
@@ -98,11 +98,11 @@ class Layout:
         self._stack()
         return self
 
-    def level_bottom(self, place: Place) -> float:
+    def level_bottom(self, place: PlacedBox) -> float:
         """Return the lower edge of the place's level."""
         return place.y + max(other.height for other in self.levels[place.level])
 
-    def has_arrivals(self, place: Place) -> bool:
+    def has_arrivals(self, place: PlacedBox) -> bool:
         """Return whether a line leads to this box."""
         return any(link.target == place.key for link in self.links)
 
@@ -113,14 +113,14 @@ class Layout:
 
     def _lay_lines(self) -> None:
         """Give every link a place on each level between its ends; one of them is its label."""
-        members: dict[int, list[Place]] = defaultdict(list)
+        members: dict[int, list[PlacedBox]] = defaultdict(list)
         for box in self.boxes.values():
             members[box.level].append(box)
         for number, link in enumerate(self.links):
             source, target = self.boxes[link.source], self.boxes[link.target]
             step = 1 if source.level < target.level else -1
             between = range(source.level + step, target.level, step)
-            passing = [Place(f"{number}@{level}", level=level) for level in between]
+            passing = [PlacedBox(f"{number}@{level}", level=level) for level in between]
             if link.label and passing:
                 link.label.level = passing[0].level
                 passing[0] = link.label
@@ -173,7 +173,7 @@ class Layout:
         }
 
 
-_Near = Mapping[str, list[Place]]
+_Near = Mapping[str, list[PlacedBox]]
 
 
 def ranks(keys: list[str], ends: Iterable[tuple[str, str]]) -> dict[str, int]:
@@ -221,7 +221,7 @@ def _visit(
     finished[key] = None
 
 
-def _order(levels: list[list[Place]], above: _Near, below: _Near) -> None:
+def _order(levels: list[list[PlacedBox]], above: _Near, below: _Near) -> None:
     """Sort each level by the positions of its neighbours; keep the best order."""
     at = dict(place for level in levels for place in _numbered(level))
     best, fewest = [list(level) for level in levels], _crossings(levels, at, below)
@@ -236,17 +236,17 @@ def _order(levels: list[list[Place]], above: _Near, below: _Near) -> None:
         level[:] = order
 
 
-def _sort(level: list[Place], at: dict[str, float], near: _Near) -> None:
+def _sort(level: list[PlacedBox], at: dict[str, float], near: _Near) -> None:
     middles = {p.key: _mean([at[n.key] for n in near[p.key]], at[p.key]) for p in level}
     level.sort(key=lambda place: middles[place.key])
     at.update(_numbered(level))
 
 
-def _numbered(level: list[Place]) -> Iterator[tuple[str, float]]:
+def _numbered(level: list[PlacedBox]) -> Iterator[tuple[str, float]]:
     return ((place.key, float(number)) for number, place in enumerate(level))
 
 
-def _crossings(levels: list[list[Place]], at: Mapping[str, float], below: _Near) -> int:
+def _crossings(levels: list[list[PlacedBox]], at: Mapping[str, float], below: _Near) -> int:
     """Count the pairs of lines that cross."""
     count = 0
     for level in levels:
@@ -258,7 +258,7 @@ def _crossings(levels: list[list[Place]], at: Mapping[str, float], below: _Near)
     return count
 
 
-def _wanted(place: Place, near: list[Place]) -> float:
+def _wanted(place: PlacedBox, near: list[PlacedBox]) -> float:
     return _mean([other.x for other in near], place.x)
 
 
@@ -266,7 +266,7 @@ def _mean(values: list[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def _pack(level: list[Place], wanted: list[float]) -> None:
+def _pack(level: list[PlacedBox], wanted: list[float]) -> None:
     gaps = [one.right + _ROOM_ACROSS + other.left for one, other in pairwise(level)]
     for place, x in zip(level, spaced(wanted, gaps), strict=True):
         place.x = x
@@ -301,7 +301,7 @@ _ARROW = 8.0
 _APART = 18.0
 
 
-class Part:
+class Arrangement:
     """One arrangement of cards: add them, link them, arrange, draw."""
 
     def __init__(self) -> None:
@@ -322,12 +322,12 @@ class Part:
 
     def mark(self, key: str) -> None:
         """Add a round mark, for the start or an end."""
-        self._layout.boxes[key] = Place(key, _DOT, _DOT)
+        self._layout.boxes[key] = PlacedBox(key, _DOT, _DOT)
 
     def add(self, key: str, card: Card) -> None:
         """Add a card as a box."""
         self._cards[key] = card
-        self._layout.boxes[key] = Place(key, card.width, card.height)
+        self._layout.boxes[key] = PlacedBox(key, card.width, card.height)
 
     def link(
         self,
@@ -341,9 +341,9 @@ class Part:
         """Add a line from one box to another, through a card if it has a label."""
         place = None
         if card:
-            place = Place(f"{source} to {target}", card.width, card.height)
+            place = PlacedBox(f"{source} to {target}", card.width, card.height)
             self._cards[place.key] = card
-        self._layout.links.append(Link(source, target, css, place, attributes or {}, about))
+        self._layout.links.append(Connector(source, target, css, place, attributes or {}, about))
 
     def loop(self, key: str, card: Card) -> None:
         """Add a loop and its label on the right of a box."""
@@ -352,7 +352,7 @@ class Part:
         box.height = max(box.height, card.height)
         self._loops[key] = card
 
-    def arranged(self) -> Part:
+    def arranged(self) -> Arrangement:
         """Give everything its coordinates; a box is as wide as the lines at it need."""
         for key in self._cards.keys() & self._layout.boxes.keys():
             leaving = sum(link.source == key for link in self._layout.links)
@@ -372,12 +372,12 @@ class Part:
         body += [self._loop(self._layout.boxes[key], card) for key, card in self._loops.items()]
         return element("g", {"transform": f"translate({x:.1f} {y:.1f})"}, body)
 
-    def _thing(self, place: Place) -> str:
+    def _thing(self, place: PlacedBox) -> str:
         if card := self._cards.get(place.key):
             return card.drawn(place.x, place.y, place.width, place.height)
         return _dot(place, ends=self._layout.has_arrivals(place)) if place.height else ""
 
-    def _loop(self, box: Place, card: Card) -> str:
+    def _loop(self, box: PlacedBox, card: Card) -> str:
         edge, middle = box.x + box.left, box.y + box.height / 2
         out, back, end = middle - 7, middle + 7, edge + _LOOP
         line = [
@@ -388,7 +388,7 @@ class Part:
         drawn = element("g", {"class": "edge", **marks}, line)
         return drawn + "\n" + card.drawn(end + card.width / 2, middle - card.height / 2)
 
-    def _line(self, link: Link, route: list[Place], ends: list[float]) -> str:
+    def _line(self, link: Connector, route: list[PlacedBox], ends: list[float]) -> str:
         """Return the way from box to box, and the arrow head at its end."""
         last = len(route) - 2
         pieces = [
@@ -406,7 +406,7 @@ class Part:
         line = [title(link.about), _path("".join(pieces), link.css), arrow]
         return element("g", link.attributes, line) if link.attributes else "\n".join(line[1:])
 
-    def _step(self, one: Place, other: Place, *, leave: float, arrive: float) -> str:
+    def _step(self, one: PlacedBox, other: PlacedBox, *, leave: float, arrive: float) -> str:
         """Return the path from one level to the next: straight, a bend in the gap, straight."""
         if one.level < other.level:
             start, bend = one.y + one.height, self._layout.level_bottom(one)
@@ -421,16 +421,18 @@ class Part:
         )
 
 
-def _over(place: Place, other: Place) -> float:
+def _over(place: PlacedBox, other: PlacedBox) -> float:
     """Return the best end of a line at a place: straight over the other end, or a near corner."""
     reach = max(place.left - _CORNER, 0.0)
     return min(max(other.x, place.x - reach), place.x + reach)
 
 
-def _ports(routes: list[tuple[Link, list[Place]]]) -> list[list[float]]:
+def _ports(routes: list[tuple[Connector, list[PlacedBox]]]) -> list[list[float]]:
     """Return the ends of each route at its first and last box, none on top of another."""
     ports = [[0.0, 0.0] for _ in routes]
-    sides: dict[tuple[str, bool], list[tuple[float, int, int, Place, Place]]] = defaultdict(list)
+    sides: dict[tuple[str, bool], list[tuple[float, int, int, PlacedBox, PlacedBox]]] = defaultdict(
+        list
+    )
     for number, (_, route) in enumerate(routes):
         for end, box, other in ((0, route[0], route[1]), (1, route[-1], route[-2])):
             side = (box.key, other.level > box.level)
@@ -443,7 +445,7 @@ def _ports(routes: list[tuple[Link, list[Place]]]) -> list[list[float]]:
     return ports
 
 
-def _along(box: Place, others: list[Place]) -> list[float]:
+def _along(box: PlacedBox, others: list[PlacedBox]) -> list[float]:
     """Spread the lines to others, sorted from left to right, along one side of a box."""
     reach = max(box.left - _CORNER, 0.0)
     last = len(others) - 1
@@ -470,7 +472,7 @@ def _head(x: float, y: float, back: tuple[int, int], css: str) -> str:
     return element("polygon", {"class": f"head {css}".strip(), "points": points})
 
 
-def _dot(place: Place, *, ends: bool) -> str:
+def _dot(place: PlacedBox, *, ends: bool) -> str:
     x, y, radius = place.x, place.y + _DOT / 2, _DOT / 2
     inner = element("circle", {"class": "mark", "cx": x, "cy": y, "r": radius - 3.5 * ends})
     ring = element("circle", {"class": "ring", "cx": x, "cy": y, "r": radius}) if ends else ""

@@ -32,7 +32,7 @@ _SIGNS = {
 """Sign -> its outline around its middle."""
 
 
-class Row(Protocol):
+class CardRow(Protocol):
     """One or more lines of a card."""
 
     @property
@@ -73,7 +73,7 @@ class TextStyle:
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """One line of text in one style.
 
     Attributes:
@@ -87,7 +87,7 @@ class Line:
     text: str
     letter: TextStyle
     sign: str = ""
-    note: Line | None = None
+    note: TextLine | None = None
     above: float = 0.0
 
     @property
@@ -137,7 +137,7 @@ class Group:
         about: Its name for readers who cannot see it; shown when it is pointed at.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[CardRow, ...]
     attributes: Mapping[str, str]
     about: str = ""
 
@@ -180,7 +180,7 @@ class Card:
         about: Its name for readers who cannot see it; shown when it is pointed at.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[CardRow, ...]
     css: str
     round: float = 8.0
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -214,7 +214,7 @@ class Card:
         return element("g", self.attributes, body) if self.attributes else "\n".join(body[1:])
 
 
-def broken(text: str, letter: TextStyle, *, room: float = 0.0) -> list[Line]:
+def broken(text: str, letter: TextStyle, *, room: float = 0.0) -> list[TextLine]:
     """Break a text into the lines of its style; an ellipsis replaces the rest.
 
     It breaks at spaces, in words that are too long for a line after `_`, `.`, `/`, `-`, and where
@@ -237,7 +237,7 @@ def broken(text: str, letter: TextStyle, *, room: float = 0.0) -> list[Line]:
     rows = [row for row in rows if row]
     if len(rows) > letter.rows:
         rows[letter.rows - 1 :] = [ended(rows[letter.rows - 1] + "…", letter, reach)]
-    return [Line(row.replace("\xa0", " "), letter) for row in rows]
+    return [TextLine(row.replace("\xa0", " "), letter) for row in rows]
 
 
 def ended(text: str, letter: TextStyle, reach: float) -> str:

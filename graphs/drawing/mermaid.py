@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from journeygraph.graphs.drawing.pathway_map import PERSON, Label, Move, Sketch, Stop, sketch
+from journeygraph.graphs.drawing.pathway_map import PERSON, Diagram, Edge, Label, Node, sketch
 
 if TYPE_CHECKING:
     from journeygraph.journeys.spec.spec import JourneySpec
@@ -48,7 +48,7 @@ def mermaid(spec: JourneySpec, *, full: bool = False) -> str:
     return "\n".join([*lines[:4], *(f"    {line}" for line in lines[4:])]) + "\n"
 
 
-def _stops(drawn: Sketch, names: dict[str, str]) -> list[str]:
+def _stops(drawn: Diagram, names: dict[str, str]) -> list[str]:
     lines = ['begin(["start"]):::mark']
     parts = groupby(drawn.stops.values(), key=lambda stop: stop.journey)
     for number, (journey, stops) in enumerate(parts):
@@ -61,7 +61,7 @@ def _stops(drawn: Sketch, names: dict[str, str]) -> list[str]:
     return [*lines, *(f'{name}(["{escaped(words)}"]):::crowd' for words, name in crowds.items())]
 
 
-def _stop(stop: Stop, name: str) -> str:
+def _stop(stop: Node, name: str) -> str:
     lines = [escaped(line) for line in (stop.id, *stop.inside)]
     if stop.returns:
         lines.append(f"↩ {escaped(stop.returns)}")
@@ -76,7 +76,7 @@ def _name(number: int, id_: str) -> str:
     return f"p_{id_}" if id_.isascii() and id_.isidentifier() else f"p{number}"
 
 
-def _moves(drawn: Sketch, names: dict[str, str]) -> list[str]:
+def _moves(drawn: Diagram, names: dict[str, str]) -> list[str]:
     crowds = _crowds(drawn)
     lines = [f"begin --> {names[drawn.entry]}"]
     for move in drawn.moves:
@@ -87,7 +87,7 @@ def _moves(drawn: Sketch, names: dict[str, str]) -> list[str]:
     return lines + [f"{name} --> finish" for name in ends]
 
 
-def _handovers(drawn: Sketch) -> list[str]:
+def _handovers(drawn: Diagram) -> list[str]:
     crowds = _crowds(drawn)
     lines = [f'person(["☎ {PERSON}"]):::person'] if drawn.handovers else []
     for handover in drawn.handovers:
@@ -96,7 +96,7 @@ def _handovers(drawn: Sketch) -> list[str]:
     return lines
 
 
-def _arrow(move: Move, *, dashed: bool) -> str:
+def _arrow(move: Edge, *, dashed: bool) -> str:
     line = "-.->" if dashed else "-->"
     text = "<br/>".join(_words(label) for label in move.labels)
     return f'{line}|"{text}"|' if text else line
@@ -108,7 +108,7 @@ def _words(label: Label) -> str:
     return "<br/>".join(escaped(part) for part in parts if part)
 
 
-def _crowds(drawn: Sketch) -> dict[str, str]:
+def _crowds(drawn: Diagram) -> dict[str, str]:
     moves = [move.source for move in drawn.moves if move.crowd]
     words = dict.fromkeys([*moves, *(handover.source for handover in drawn.handovers)])
     return {source: f"any{number}" for number, source in enumerate(words)}

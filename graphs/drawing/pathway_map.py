@@ -16,8 +16,8 @@ from journeygraph.journeys import (
 from journeygraph.journeys.spec.spec import CANCEL
 
 if TYPE_CHECKING:
-    from journeygraph.journeys.notions.escalation import Escalation
-    from journeygraph.journeys.notions.fields import Field
+    from journeygraph.journeys.declarations.escalation import Escalation
+    from journeygraph.journeys.declarations.fields import Field
     from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 
 ANYWHERE = "*"
@@ -34,7 +34,7 @@ _CHOICES_SHOWN = 24
 
 
 @dataclass(frozen=True)
-class Asked:
+class FieldLine:
     """A field of a form in a drawing.
 
     Attributes:
@@ -68,7 +68,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Taken:
+class EffectLine:
     """An effect in a drawing: its tool, and the pathway that changes it."""
 
     tool: str
@@ -96,7 +96,7 @@ class Handover:
 
 
 @dataclass(frozen=True)
-class Stop:
+class Node:
     """A pathway in a drawing.
 
     Attributes:
@@ -127,10 +127,10 @@ class Stop:
     journey: str = ""
     calls: tuple[str, ...] = ()
     until: tuple[str, ...] = ()
-    fields: tuple[Asked, ...] = ()
+    fields: tuple[FieldLine, ...] = ()
     more: int = 0
     confirms: tuple[str, ...] = ()
-    effects: tuple[Taken, ...] = ()
+    effects: tuple[EffectLine, ...] = ()
     handover: str = ""
 
     @property
@@ -204,7 +204,7 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Move:
+class Edge:
     """An arrow from one pathway, or from a group of pathways, to another.
 
     Attributes:
@@ -234,26 +234,26 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Sketch:
+class Diagram:
     """All that a drawing shows, in the order of declaration."""
 
     name: str
     purpose: str
     entry: str
-    stops: dict[str, Stop] = field(default_factory=dict)
-    moves: tuple[Move, ...] = ()
+    stops: dict[str, Node] = field(default_factory=dict)
+    moves: tuple[Edge, ...] = ()
     handovers: tuple[Handover, ...] = ()
 
     @property
-    def detours(self) -> list[Stop]:
+    def detours(self) -> list[Node]:
         """The pathways that return."""
         return [stop for stop in self.stops.values() if stop.is_detour]
 
-    def into(self, target: str) -> list[Move]:
+    def into(self, target: str) -> list[Edge]:
         """Return the moves that lead to a pathway."""
         return [move for move in self.moves if move.target == target]
 
-    def out_of(self, source: str) -> list[Move]:
+    def out_of(self, source: str) -> list[Edge]:
         """Return the moves from one pathway, without those from a group."""
         return [move for move in self.moves if move.source == source and not move.crowd]
 
@@ -264,7 +264,7 @@ def sketch(
     paused: Sequence[str] = (),
     *,
     full: bool = False,
-) -> Sketch:
+) -> Diagram:
     """Reduce a spec to the drawn elements, with only the moves that can happen.
 
     Args:
@@ -277,7 +277,7 @@ def sketch(
     few = _FIELDS_SHOWN_OF_MANY if len(spec.pathways) > _MANY_PATHWAYS else _FIELDS_SHOWN
     most = None if full else few
     stops = (_stop(pathway, spec, most) for pathway in spec.pathways.values())
-    return Sketch(
+    return Diagram(
         name=spec.name,
         purpose=spec.purpose,
         entry=spec.entry,
@@ -287,12 +287,12 @@ def sketch(
     )
 
 
-def _stop(pathway: PathwaySpec, spec: JourneySpec, most: int | None) -> Stop:
+def _stop(pathway: PathwaySpec, spec: JourneySpec, most: int | None) -> Node:
     never = pathway.complete_when is NEVER or pathway.id not in spec.reachable
     fields = pathway.form.fields if pathway.form else ()
     # One line for a single further field takes the place of that field.
     shown = fields if most is None or len(fields) <= most + 1 else fields[:most]
-    return Stop(
+    return Node(
         id=pathway.id,
         agents=tuple(pathway.pipeline.members) if pathway.pipeline else (),
         pattern=pathway.pipeline.pattern if pathway.pipeline else "sequential",
@@ -305,7 +305,7 @@ def _stop(pathway: PathwaySpec, spec: JourneySpec, most: int | None) -> Stop:
         fields=tuple(_asked(one, spec) for one in shown),
         more=len(fields) - len(shown),
         confirms=tuple(_confirms(pathway)),
-        effects=tuple(Taken(effect.tool, effect.change) for effect in pathway.effects),
+        effects=tuple(EffectLine(effect.tool, effect.change) for effect in pathway.effects),
         handover=_refusals(fields, spec.part_of(pathway.id).escalation or spec.escalation),
     )
 
@@ -317,13 +317,13 @@ def _until(pathway: PathwaySpec) -> tuple[str, ...]:
     return tuple(name for name in pathway.awaited if name not in written)
 
 
-def _asked(one: Field, spec: JourneySpec) -> Asked:
+def _asked(one: Field, spec: JourneySpec) -> FieldLine:
     facts = {
         NOT_ASKED: not one.asked,
         SENSITIVE: one.sensitive,
         "read back": one.confirm,
     }
-    return Asked(
+    return FieldLine(
         name=one.name,
         title=one.title.strip() or one.name,
         kind=_kind(one),
@@ -415,14 +415,14 @@ def _return_words(pathway: PathwaySpec) -> str:
     return "back to where it was" if pathway.returns else ""
 
 
-def _nexts(spec: JourneySpec) -> Iterable[Move]:
+def _nexts(spec: JourneySpec) -> Iterable[Edge]:
     for pathway in spec.pathways.values():
         never = pathway.complete_when is NEVER or pathway.id not in spec.reachable
         if pathway.next and not never:
-            yield Move(pathway.id, pathway.next)
+            yield Edge(pathway.id, pathway.next)
 
 
-def _transitions(spec: JourneySpec) -> Iterable[Move]:
+def _transitions(spec: JourneySpec) -> Iterable[Edge]:
     for transition in spec.transitions:
         label, target = _label(transition), transition.target
         label = replace(label, trigger=transition.label)
@@ -432,9 +432,9 @@ def _transitions(spec: JourneySpec) -> Iterable[Move]:
             crowd = ", ".join(sources)
         if crowd:
             named = (ANYWHERE,) if ANYWHERE in transition.sources else sources
-            yield Move(crowd, target, (label,), crowd=True, sources=named)
+            yield Edge(crowd, target, (label,), crowd=True, sources=named)
         else:
-            yield from (Move(source, target, (label,)) for source in sources)
+            yield from (Edge(source, target, (label,)) for source in sources)
 
 
 def _crowd(spec: JourneySpec, transition: TransitionSpec, sources: Sequence[str]) -> str:
@@ -449,9 +449,9 @@ def _crowd(spec: JourneySpec, transition: TransitionSpec, sources: Sequence[str]
     return f"all of {journeys.pop()}" if in_one and len(everywhere) == len(sources) else ""
 
 
-def _joined(moves: Iterable[Move]) -> list[Move]:
+def _joined(moves: Iterable[Edge]) -> list[Edge]:
     """Merge the transitions between the same two ends into one arrow."""
-    arrows: dict[tuple[str, str], Move] = {}
+    arrows: dict[tuple[str, str], Edge] = {}
     for move in moves:
         ends = (move.source, move.target)
         before = arrows[ends].labels if ends in arrows else ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from journeygraph.graphs.drawing.layout import Part
+from journeygraph.graphs.drawing.layout import Arrangement
 from journeygraph.graphs.drawing.lettering import Card, TextStyle, broken, element, rectangle
 from journeygraph.graphs.drawing.mermaid import escaped, title_of
 from journeygraph.graphs.drawing.svg import FOOT, MARGIN, document, heading, legend
@@ -33,7 +33,7 @@ class PipelineNode:
 
 
 @dataclass(frozen=True)
-class Way:
+class DrawnLine:
     """A line from one node to another; `is_choice` if it is optional or one of several."""
 
     source: str
@@ -55,7 +55,7 @@ class Chart:
     name: str
     purpose: str
     stations: Mapping[str, PipelineNode]
-    ways: tuple[Way, ...]
+    ways: tuple[DrawnLine, ...]
 
 
 def chart(pipeline: Pipeline, purpose: str = "") -> Chart:
@@ -85,11 +85,11 @@ def chart(pipeline: Pipeline, purpose: str = "") -> Chart:
     return Chart(own.name, said, stations, tuple(_in_order(ways, list(stations))))
 
 
-def _in_order(ways: Mapping[tuple[str, str], bool], paths: list[str]) -> list[Way]:
+def _in_order(ways: Mapping[tuple[str, str], bool], paths: list[str]) -> list[DrawnLine]:
     """Return the lines sorted by source and target, without loops."""
     place = {path: number for number, path in enumerate([START, *paths, END])}
     ends = sorted(ways, key=lambda ends: (place[ends[0]], place[ends[1]]))
-    return [Way(*pair, ways[pair]) for pair in ends if pair[0] != pair[1]]
+    return [DrawnLine(*pair, ways[pair]) for pair in ends if pair[0] != pair[1]]
 
 
 def compiled(pipeline: Pipeline) -> Any:
@@ -130,7 +130,7 @@ def _through(path: str, ways: Mapping[tuple[str, str], bool]) -> dict[tuple[str,
     return {**kept, **joined}
 
 
-def targets(ways: Iterable[Way], source: str) -> list[Way]:
+def targets(ways: Iterable[DrawnLine], source: str) -> list[DrawnLine]:
     """Return the lines out of one node."""
     return [way for way in ways if way.source == source]
 
@@ -164,13 +164,13 @@ def _node(station: PipelineNode, names: dict[str, str]) -> str:
     return f'{name}["{escaped(station.path)}"]:::agent'
 
 
-def _arrow(way: Way) -> str:
+def _arrow(way: DrawnLine) -> str:
     return "-.->" if way.is_choice else "-->"
 
 
 def svg(drawn: Chart) -> str:
     """Draw it as a whole SVG document, in layers from the start down."""
-    part = Part()
+    part = Arrangement()
     part.mark(START)
     for station in drawn.stations.values():
         part.add(station.path, _card(station))

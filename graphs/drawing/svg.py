@@ -10,13 +10,13 @@ from string import Template
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from journeygraph.graphs.drawing.layout import Part
+from journeygraph.graphs.drawing.layout import Arrangement
 from journeygraph.graphs.drawing.lettering import (
     Card,
+    CardRow,
     Divider,
     Group,
-    Line,
-    Row,
+    TextLine,
     TextStyle,
     broken,
     element,
@@ -26,12 +26,12 @@ from journeygraph.graphs.drawing.lettering import (
 )
 from journeygraph.graphs.drawing.pathway_map import (
     PERSON,
-    Asked,
+    Diagram,
+    Edge,
+    FieldLine,
     Handover,
     Label,
-    Move,
-    Sketch,
-    Stop,
+    Node,
     sketch,
 )
 
@@ -106,7 +106,7 @@ def svg(
 
 
 @dataclass(frozen=True)
-class Words:
+class TextLayout:
     """Laid out text and its extent."""
 
     rows: list[str]
@@ -114,9 +114,9 @@ class Words:
     bottom: float = 0.0
 
 
-def _main(drawn: Sketch) -> Part:
+def _main(drawn: Diagram) -> Arrangement:
     """Lay out the pathways that are not detours, and their edges."""
-    part = Part()
+    part = Arrangement()
     part.mark(_BEGIN)
     for stop in drawn.stops.values():
         if not stop.is_detour:
@@ -138,7 +138,7 @@ def _main(drawn: Sketch) -> Part:
     return part.arranged()
 
 
-def _connect(part: Part, move: Move, drawn: Sketch) -> None:
+def _connect(part: Arrangement, move: Edge, drawn: Diagram) -> None:
     marks = _edge(move)
     if move.crowd or drawn.stops[move.source].is_detour:
         key = f"{_CROWD}{move.source} {move.target}"
@@ -153,13 +153,13 @@ def _connect(part: Part, move: Move, drawn: Sketch) -> None:
         part.link(move.source, move.target, "next", attributes=named, about=move.about)
 
 
-def _edge(move: Move) -> dict[str, str]:
+def _edge(move: Edge) -> dict[str, str]:
     return {"class": "edge", "data-edge": move.ends_at}
 
 
-def _detour(drawn: Sketch, stop: Stop) -> Part:
+def _detour(drawn: Diagram, stop: Node) -> Arrangement:
     """One detour with its incoming edges."""
-    part = Part()
+    part = Arrangement()
     for move in drawn.into(stop.id):
         part.add(_CROWD + move.source, _crowd(move))
     part.add(stop.id, _box(stop))
@@ -168,9 +168,9 @@ def _detour(drawn: Sketch, stop: Stop) -> Part:
     return part.arranged()
 
 
-def _handover(handover: Handover) -> Part:
+def _handover(handover: Handover) -> Arrangement:
     """Lay out a call for a person with its reasons."""
-    part, key = Part(), _CROWD + handover.source
+    part, key = Arrangement(), _CROWD + handover.source
     reasons = [line for reason in handover.reasons for line in _broken(reason, _SAID)]
     about = f"A person is called from {handover.source}: {'; '.join(handover.reasons)}."
     marks = {"data-handover": ",".join(handover.sources), "role": "img"}
@@ -182,8 +182,8 @@ def _handover(handover: Handover) -> Part:
     return part.arranged()
 
 
-def _box(stop: Stop) -> Card:
-    rows: list[Row] = [*broken(stop.id, _NAME)]
+def _box(stop: Node) -> Card:
+    rows: list[CardRow] = [*broken(stop.id, _NAME)]
     rows += [line for work in stop.inside for line in broken(work, _WORK)]
     if stop.returns:
         rows += broken(f"↩ {stop.returns}", _BACK)
@@ -198,22 +198,22 @@ def _box(stop: Stop) -> Card:
     return Card(tuple(rows), " ".join(word for word in css if word), 8, marks, stop.about)
 
 
-def _form(stop: Stop) -> Iterator[Row]:
+def _form(stop: Node) -> Iterator[CardRow]:
     """Yield the fields of a form."""
     for field in stop.fields:
         marks = {"class": "field", "data-field": f"{stop.id}.{field.name}"}
         yield Group((*_field_lines(field),), marks, f"{field.title}: {field.words}")
     if stop.more:
-        yield Line(f"+ {stop.more} more", _KIND, "room")
+        yield TextLine(f"+ {stop.more} more", _KIND, "room")
 
 
-def _field_lines(field: Asked) -> Iterator[Line]:
+def _field_lines(field: FieldLine) -> Iterator[TextLine]:
     sign = "required" if field.is_required else "optional"
     yield from _signed(field.title, sign, field.short)
     yield from _below(field.when)
 
 
-def _steps(stop: Stop) -> Iterator[Row]:
+def _steps(stop: Node) -> Iterator[CardRow]:
     """Yield the confirmations of a form, its effects, and its call for a person."""
     for confirms in stop.confirms:
         yield from _signed(confirms, "confirms")
@@ -226,7 +226,7 @@ def _steps(stop: Stop) -> Iterator[Row]:
         yield from _signed(f"{PERSON} {stop.handover}", "person")
 
 
-def _signed(text: str, sign: str, note: str = "") -> Iterator[Line]:
+def _signed(text: str, sign: str, note: str = "") -> Iterator[TextLine]:
     """Yield lines that begin with a sign; `note` is at the right of the first one."""
     notes = broken(note, _KIND)
     for line in broken(text, _FIELD):
@@ -234,25 +234,25 @@ def _signed(text: str, sign: str, note: str = "") -> Iterator[Line]:
         sign = "room"
 
 
-def _below(text: str) -> Iterator[Line]:
+def _below(text: str) -> Iterator[TextLine]:
     """Yield small lines that belong to the one above them."""
     return (replace(line, sign="room") for line in broken(text, _WHEN))
 
 
-def _pill(move: Move) -> Card:
+def _pill(move: Edge) -> Card:
     return Card((*_labels(move),), "pill", 12, _label_marks(move), move.about)
 
 
-def _crowd(move: Move) -> Card:
+def _crowd(move: Edge) -> Card:
     rows = (*broken(f"from {move.source}", _WHAT), *_labels(move))
     return Card(rows, "pill crowd", 12, _label_marks(move), move.about)
 
 
-def _label_marks(move: Move) -> dict[str, str]:
+def _label_marks(move: Edge) -> dict[str, str]:
     return {"class": "label", "data-edge": move.ends_at, "role": "img"}
 
 
-def _labels(move: Move) -> Iterator[Row]:
+def _labels(move: Edge) -> Iterator[CardRow]:
     for number, label in enumerate(move.labels):
         lines = [*_label_lines(label)]
         if number and lines:
@@ -261,13 +261,13 @@ def _labels(move: Move) -> Iterator[Row]:
             yield Group((*lines,), {"class": "trigger", "data-trigger": label.trigger}, label.words)
 
 
-def _label_lines(label: Label) -> Iterator[Line]:
+def _label_lines(label: Label) -> Iterator[TextLine]:
     yield from _broken(label.what, _SAID)
     yield from _broken(label.patterns, _SAID)
     yield from broken(f"priority {label.priority}" if label.priority else "", _RANK)
 
 
-def _broken(text: str, style: TextStyle) -> list[Line]:
+def _broken(text: str, style: TextStyle) -> list[TextLine]:
     """Break a text with quoted phrases; a phrase stays on one line, with the comma after it."""
     return broken(_PHRASE.sub(lambda phrase: phrase[0].replace(" ", "\xa0"), text), style)
 
@@ -275,14 +275,14 @@ def _broken(text: str, style: TextStyle) -> list[Line]:
 _PHRASE = re.compile(r"“[^”]*”|, …")
 
 
-def heading(name: str, purpose: str) -> Words:
+def heading(name: str, purpose: str) -> TextLayout:
     """Lay out a name and a purpose above a picture."""
     lines = [*broken(name, _TITLE), *broken(purpose, _PURPOSE)]
     rows, y = [], MARGIN
     for line in lines:
         rows.append(words(line.text, line.letter.css, MARGIN, y + line.letter.size * 0.8))
         y += line.letter.leading
-    return Words(rows, MARGIN + max(line.width for line in lines), y)
+    return TextLayout(rows, MARGIN + max(line.width for line in lines), y)
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ class _Lane:
 
     title: str
     css: str
-    parts: Sequence[Part]
+    parts: Sequence[Arrangement]
 
     @property
     def width(self) -> float:
@@ -320,7 +320,7 @@ def _lanes(lanes: Sequence[_Lane], x: float, y: float, width: float) -> Iterator
         y += lane.height + _GAP
 
 
-def _key(drawn: Sketch) -> Iterator[tuple[str, str]]:
+def _key(drawn: Diagram) -> Iterator[tuple[str, str]]:
     """Yield the kinds of lines and signs in the picture, with their meanings."""
     stops = drawn.stops.values()
     plain = [move for move in drawn.moves if not drawn.stops[move.target].is_detour]
@@ -333,7 +333,7 @@ def _key(drawn: Sketch) -> Iterator[tuple[str, str]]:
     yield from ((name, name) for name in ("required", "optional") if (name == "required") in needs)
 
 
-def legend(entries: Iterable[tuple[str, str]], width: float) -> Words:
+def legend(entries: Iterable[tuple[str, str]], width: float) -> TextLayout:
     """Lay out a legend in as many lines as a width needs; signs stay on one line.
 
     Args:
@@ -355,7 +355,7 @@ def legend(entries: Iterable[tuple[str, str]], width: float) -> Words:
             rows.append(element("path", line) if _is_line(css) else sign(css, x + 4, y - 4))
             x += _reach(css, meaning)
             rows.append(words(meaning, "key", x - _KEY_GAP - _KEY.width(meaning), y))
-    return Words(rows, right, y)
+    return TextLayout(rows, right, y)
 
 
 def _is_line(css: str) -> bool:

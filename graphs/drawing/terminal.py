@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from journeygraph.graphs.drawing.pathway_map import PERSON, Label, Move, Sketch, Stop, sketch
+from journeygraph.graphs.drawing.pathway_map import PERSON, Diagram, Edge, Label, Node, sketch
 
 if TYPE_CHECKING:
     from journeygraph.journeys.spec.spec import JourneySpec
@@ -39,7 +39,7 @@ def text(spec: JourneySpec, width: int = 80, *, full: bool = False) -> str:
     return "\n".join(_cut(line, room).rstrip() for line in lines) + "\n"
 
 
-def _key(drawn: Sketch) -> list[str]:
+def _key(drawn: Diagram) -> list[str]:
     """Return the signs of forms in the drawing, with their meanings."""
     used = {row[0] for stop in drawn.stops.values() for row in stop.form_rows()}
     used |= {row[0] for stop in drawn.stops.values() for row in stop.step_rows()}
@@ -47,7 +47,7 @@ def _key(drawn: Sketch) -> list[str]:
     return ["", "   ".join(meanings)] if meanings else []
 
 
-def _chains(drawn: Sketch, room: int) -> Iterator[str]:
+def _chains(drawn: Diagram, room: int) -> Iterator[str]:
     """Follow `next` from the entry, then from each pathway that was not visited."""
     passed: set[str] = set()
     entry = drawn.stops[drawn.entry]
@@ -55,7 +55,7 @@ def _chains(drawn: Sketch, room: int) -> Iterator[str]:
         if first.id in passed or first.is_detour:
             continue
         yield " ▼" if first is entry else ""
-        stop: Stop | None = first
+        stop: Node | None = first
         while stop:
             passed.add(stop.id)
             yield from _box(stop, room)
@@ -66,18 +66,18 @@ def _chains(drawn: Sketch, room: int) -> Iterator[str]:
                 yield " ▼" if stop else f" └─▶ {following}"
 
 
-def _next(drawn: Sketch, stop: Stop) -> str:
+def _next(drawn: Diagram, stop: Node) -> str:
     return next((move.target for move in drawn.out_of(stop.id) if not move.labels), "")
 
 
-def _exits(drawn: Sketch, stop: Stop, *, more: bool) -> list[str]:
+def _exits(drawn: Diagram, stop: Node, *, more: bool) -> list[str]:
     """Return the transitions out of one pathway, and the end of the journey."""
     moves = [move for move in drawn.out_of(stop.id) if move.labels]
     rows = _arrows(drawn, moves, " │ " if more else " ")
     return [*rows, " ▼", " ◉ end"] if stop.ends else rows
 
 
-def _crowds(drawn: Sketch) -> Iterator[str]:
+def _crowds(drawn: Diagram) -> Iterator[str]:
     """Yield the moves and the calls for a person that several pathways have."""
     moves = [move for move in drawn.moves if move.crowd]
     calls = {handover.source: handover.reasons for handover in drawn.handovers}
@@ -91,7 +91,7 @@ def _crowds(drawn: Sketch) -> Iterator[str]:
             arrow = " " * len(arrow)
 
 
-def _arrows(drawn: Sketch, moves: list[Move], start: str) -> list[str]:
+def _arrows(drawn: Diagram, moves: list[Edge], start: str) -> list[str]:
     """One row per label, with aligned targets."""
     wide = max((_columns(move.target) for move in moves), default=0)
     rows = []
@@ -107,7 +107,7 @@ def _said(label: Label) -> str:
     return f"[{label.priority}] {label.words}" if label.priority else label.words
 
 
-def _box(stop: Stop, room: int) -> list[str]:
+def _box(stop: Node, room: int) -> list[str]:
     left_top, across, right_top, down, left_end, right_end = _DASHED if stop.is_detour else _SOLID
     inside = [stop.id, *stop.inside]
     inside += [f"↩ {stop.returns}"] if stop.returns else []

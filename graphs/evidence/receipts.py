@@ -30,10 +30,10 @@ from journeygraph.graphs.storage.errors import AlreadyThere
 from journeygraph.graphs.storage.sealing import Seal
 from journeygraph.graphs.storage.statements import (
     SESSION,
-    Records,
     Row,
     Sql,
     Statement,
+    TableMapper,
     first,
     now,
     of_tenant,
@@ -47,7 +47,7 @@ _TRIES = 100
 """Tries to complete a receipt; at least one writer succeeds in each."""
 _AT_ONCE = 1_000
 _SALT = 16
-_RECORDS = Records(receipts)
+_RECORDS = TableMapper(receipts)
 _ID = receipts.c.id == bindparam("id_is")
 _OPEN = receipts.c.number.is_(None)
 _MINE = of_tenant(receipts)

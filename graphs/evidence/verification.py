@@ -25,9 +25,9 @@ from journeygraph.graphs.storage.statements import (
     LATE,
     LATE_HEAD,
     TURNS,
-    Records,
     Row,
     Sql,
+    TableMapper,
     first,
     of_tenant,
 )
@@ -427,7 +427,7 @@ class _Walk:
         if any(left):
             raise _Fault(table, turn, f"a row is missing after {_name(there[-1:])}")
 
-    def _link(self, records: Records, row: Row, turn: int | None) -> Any:
+    def _link(self, records: TableMapper, row: Row, turn: int | None) -> Any:
         with _reading(records.name, turn):
             return records.value(row, "link", self.seal)
 

@@ -42,7 +42,13 @@ from journeygraph.nodes.payloads import base_of, given_in_turn, payload_of
 from journeygraph.nodes.pipelines.rules import conclude_as_one
 from journeygraph.nodes.pipelines.work import Member, Work, ended_as, own_flags, within
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.session import AgentError, Ask, InnerState, Output, Update
+from journeygraph.nodes.state.session import (
+    AgentError,
+    AgentOutput,
+    InnerState,
+    OpenQuestion,
+    Update,
+)
 from journeygraph.nodes.telemetry import PipelineSpan
 from journeygraph.nodes.turn.run_agent import (
     SAID,
@@ -68,7 +74,7 @@ _NOT_THE_AGENTS = (
 class InnerFailed(PipelineFailed):
     """An inner pipeline failed as a whole; `output` is its partial result."""
 
-    def __init__(self, member: Member, output: Output) -> None:
+    def __init__(self, member: Member, output: AgentOutput) -> None:
         super().__init__(output["error"]["message"])
         self.member = member
         self.output = output
@@ -96,7 +102,9 @@ def take_note_of_asker(services: Services, member: Member, error: BaseException)
             services.running.askers.setdefault(id_, (member.pathway.id, member.path))
 
 
-def asks_of(interrupts: Iterable[Interrupt], services: Services, pathway: str = "") -> list[Ask]:
+def asks_of(
+    interrupts: Iterable[Interrupt], services: Services, pathway: str = ""
+) -> list[OpenQuestion]:
     """Return the open questions without duplicates, in the declared order of the agents.
 
     Args:
@@ -115,9 +123,9 @@ def asks_of(interrupts: Iterable[Interrupt], services: Services, pathway: str = 
     )
 
 
-def _ask(asked: Interrupt, askers: Mapping[str, tuple[str, str]], pathway: str) -> Ask:
+def _ask(asked: Interrupt, askers: Mapping[str, tuple[str, str]], pathway: str) -> OpenQuestion:
     where, agent = askers.get(asked.id, (pathway, None))
-    ask = Ask(id=asked.id, value=asked.value, pathway=where, agent=agent)
+    ask = OpenQuestion(id=asked.id, value=asked.value, pathway=where, agent=agent)
     if isinstance(asked.response_schema, Mapping):
         ask["schema"] = dict(asked.response_schema)
     return ask
@@ -155,7 +163,7 @@ def result_of_failure(
     failure: PathwayExecutionError,
     *,
     overdue: bool,
-) -> Output:
+) -> AgentOutput:
     """Return the record of a failed agent."""
     cause = failure.__cause__
     if isinstance(cause, InnerFailed) and cause.member == member:
@@ -183,7 +191,7 @@ LONGEST_PAUSE = 128.0
 MOST_STEPS = 10_000
 """Maximum supersteps of a pipeline; its own limits end it much earlier."""
 _UNLIMITED = 10_000
-Node = Callable[[Any, Runtime[Any], RunnableConfig], Coroutine[Any, Any, Update]]
+AgentNode = Callable[[Any, Runtime[Any], RunnableConfig], Coroutine[Any, Any, Update]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +247,7 @@ def build_pattern(
     build(stage)
 
 
-def lone_agent(pipeline: PatternPipeline, plan: Plan) -> Node | None:
+def lone_agent(pipeline: PatternPipeline, plan: Plan) -> AgentNode | None:
     """Return the node of a pipeline's only agent, to run without a graph; None if it needs one."""
     (only, *more) = pipeline.members.values()
     if more or pipeline.pattern != "sequential" or isinstance(only.call, PatternPipeline):
@@ -253,7 +261,7 @@ def lone_agent(pipeline: PatternPipeline, plan: Plan) -> Node | None:
     return node if forgives or timeout is None else _timed(node, member.name, timeout)
 
 
-def _timed(node: Node, name: str, seconds: float) -> Node:
+def _timed(node: AgentNode, name: str, seconds: float) -> AgentNode:
     """Return a node with a timeout like that of a LangGraph node.
 
     It runs in its own task, so that the turn continues without an agent that ignores a
@@ -395,7 +403,7 @@ async def _inner_worked(
         start["progress"] = {**start.get("progress", {}), SAID: said}
     pipeline = member.pipeline.members[member.name].call
 
-    async def ran() -> Output:
+    async def ran() -> AgentOutput:
         with PipelineSpan(member.path, pipeline.pattern) as seen:
             run = await inner.ainvoke(start, {**at_most(pipeline, within=True), **around})
             given = _given_by(member, pipeline, run, services)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from journeygraph.graphs.pipelines.stage import Goal, Stage, Way, sent
+from journeygraph.graphs.pipelines.stage import Goal, Stage, StageEdge, sent
 from journeygraph.nodes.pipelines.rules import blackboard as blackboard_rule
 from journeygraph.nodes.pipelines.rules import consensus as consensus_rule
 from journeygraph.nodes.pipelines.rules import debate as debate_rule
@@ -71,7 +71,7 @@ def router(stage: Stage) -> None:
         return str(state["progress"]["selected"][0]["agent"])
 
     stage.start("select")
-    stage.step("select", selecting(stage, 1, mode), Way(chosen, stage.peers))
+    stage.step("select", selecting(stage, 1, mode), StageEdge(chosen, stage.peers))
     for name in stage.peers:
         stage.add(name, stage.end, has_word=True)
 
@@ -91,7 +91,7 @@ def ensemble(stage: Stage) -> None:
 
     stage.start("select")
     select = selecting(stage, settings["top_k"], settings["discovery_mode"])
-    stage.step("select", select, Way(chosen, stage.peers))
+    stage.step("select", select, StageEdge(chosen, stage.peers))
     for name in stage.peers:
         stage.add(name, synthesizer)
     stage.add(synthesizer, stage.end, has_word=True)
@@ -115,7 +115,7 @@ def supervisor_worker(stage: Stage) -> None:
         ] or stage.end
 
     stage.start(supervisor)
-    stage.add(supervisor, Way(parts, [*stage.peers, stage.end]), after=supervisor_rule.after)
+    stage.add(supervisor, StageEdge(parts, [*stage.peers, stage.end]), after=supervisor_rule.after)
     for name in stage.peers:
         stage.add(name, supervisor)
 
@@ -132,7 +132,7 @@ def blackboard(stage: Stage) -> None:
         return state["progress"]["next"] or stage.end
 
     stage.start(controller)
-    stage.add(controller, Way(wanted, [*stage.peers, stage.end]), after=blackboard_rule.after)
+    stage.add(controller, StageEdge(wanted, [*stage.peers, stage.end]), after=blackboard_rule.after)
     for name in stage.peers:
         stage.add(name, controller)
 
@@ -156,7 +156,7 @@ def consensus(stage: Stage) -> None:
     stage.start(*stage.peers)
     for name in stage.peers:
         stage.add(name, "gather")
-    stage.step("gather", gather, Way(voters, [*stage.peers, stage.end]))
+    stage.step("gather", gather, StageEdge(voters, [*stage.peers, stage.end]))
 
 
 def debate(stage: Stage) -> None:
@@ -184,7 +184,7 @@ def debate(stage: Stage) -> None:
     for name in stage.peers:
         stage.add(name, "gather")
     targets = [*stage.peers, judge] if judge else stage.peers
-    stage.step("gather", gather, Way(next_steps, [*targets, stage.end]))
+    stage.step("gather", gather, StageEdge(next_steps, [*targets, stage.end]))
     if judge:
         stage.add(judge, stage.end, has_word=True)
 
@@ -201,4 +201,4 @@ def handoff(stage: Stage) -> None:
 
     stage.start(stage.peers[0])
     for name in stage.peers:
-        stage.add(name, Way(holder, [*stage.peers, stage.end]), after=handoff_rule.after)
+        stage.add(name, StageEdge(holder, [*stage.peers, stage.end]), after=handoff_rule.after)

@@ -53,8 +53,8 @@ from journeygraph.nodes.running import Running
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.messages import Message, said
 from journeygraph.nodes.state.session import (
-    Ask,
-    Output,
+    AgentOutput,
+    OpenQuestion,
     PipelineState,
     Update,
     add_notes,
@@ -96,7 +96,7 @@ class CompiledState(TypedDict, total=False):
 
     inputs: _Inputs
     results: Annotated[
-        list[Output], Field(description="Results of the agents, in their order."), add_results
+        list[AgentOutput], Field(description="Results of the agents, in their order."), add_results
     ]
     progress: Annotated[
         dict[str, Any],
@@ -214,7 +214,7 @@ def _told(
     pipeline: PatternPipeline,
     values: Mapping[str, Any],
     usage: Usage | None = None,
-    asks: Sequence[Ask] = (),
+    asks: Sequence[OpenQuestion] = (),
 ) -> dict[str, Any]:
     work = Work(pipeline, values.get("results") or (), values.get("progress") or {})
     if asks:

@@ -15,7 +15,7 @@ from journeygraph.journeys import Agent, PathwaySpec, PatternPipeline
 from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.pipelines.work import Member
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.session import Output, Update
+from journeygraph.nodes.state.session import AgentOutput, Update
 
 if TYPE_CHECKING:
     from journeygraph.nodes.turn.run_agent import After
@@ -29,12 +29,12 @@ Route = Callable[[Any], Awaitable[Goal]]
 class PathwayOutput(TypedDict):
     """Output of a pathway: deltas only, never its input."""
 
-    results: list[Output]
+    results: list[AgentOutput]
     progress: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class StageEdge:
     """Edge of a node: a route decides among known nodes."""
 
     route: Route
@@ -99,7 +99,7 @@ class Stage:
         return Member(self.pathway, self.pipeline, name, self.prefix, word, self.timeout)
 
     def add(
-        self, name: str, way: Way | str, *, has_word: bool = False, after: After | None = None
+        self, name: str, way: StageEdge | str, *, has_word: bool = False, after: After | None = None
     ) -> None:
         """Add an agent as a node.
 
@@ -115,7 +115,9 @@ class Stage:
         self.graph.add_node(name, node, retry_policy=self.retries, timeout=timeout)
         self._lead(name, way)
 
-    def step(self, name: str, run: Callable[[Any, Services], Awaitable[Update]], way: Way) -> None:
+    def step(
+        self, name: str, run: Callable[[Any, Services], Awaitable[Update]], way: StageEdge
+    ) -> None:
         """Add a step of the pattern."""
         self.graph.add_node(name, bind(run, self.default))
         self._lead(name, way)
@@ -125,14 +127,14 @@ class Stage:
         for name in first:
             self._lead(self.begin, name)
 
-    def _lead(self, name: str, way: Way | str) -> None:
+    def _lead(self, name: str, way: StageEdge | str) -> None:
         if isinstance(way, str):
             self.graph.add_edge(name, way)
         else:
             self.graph.add_conditional_edges(name, _unnamed(way), list(way.targets))
 
 
-def _unnamed(way: Way) -> Any:
+def _unnamed(way: StageEdge) -> Any:
     async def route(state: Any) -> Any:  # without a type, or LangGraph would take it for a schema
         return await way.route(state)
 

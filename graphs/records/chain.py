@@ -23,7 +23,7 @@ from typing import Any
 from journeygraph.graphs.storage import statements
 from journeygraph.graphs.storage.errors import WriteConflict
 from journeygraph.graphs.storage.sealing import Seal
-from journeygraph.graphs.storage.statements import LATE, TURNS, Records, Row, Statement
+from journeygraph.graphs.storage.statements import LATE, TURNS, Row, Statement, TableMapper
 from journeygraph.graphs.storage.store import Store
 from journeygraph.nodes.json_data import canonical
 
@@ -33,13 +33,13 @@ _SALT = 16
 _TRIES = 100
 """Tries to add a late link; at least one writer succeeds in each."""
 
-Rows = Mapping[Records, Sequence[Row]]
+Rows = Mapping[TableMapper, Sequence[Row]]
 """Rows of tables, in the order in which they are written."""
 Late = Callable[[Row], Awaitable[list[Statement]]]
 """Returns the statements that write late rows after a row of `LATE_HEAD`; empty: none are due."""
 
 
-def digest(records: Records, made: Row, salt: str, seal: Seal = _PLAIN) -> str:
+def digest(records: TableMapper, made: Row, salt: str, seal: Seal = _PLAIN) -> str:
     """Return the salted digest of a row, stored or of `texts`, without its link.
 
     A column that a later release adds is empty in older rows, so it changes no digest of them.
@@ -131,7 +131,7 @@ def late_added(rows: Rows, head: Row, seal: Seal) -> list[Statement]:
 
 
 def late_link(
-    entries: Sequence[tuple[Records, Row, int | None]], head: Row, seal: Seal
+    entries: Sequence[tuple[TableMapper, Row, int | None]], head: Row, seal: Seal
 ) -> list[Statement]:
     """Return the statements that add a late link.
 

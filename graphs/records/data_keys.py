@@ -20,12 +20,12 @@ from journeygraph.graphs.storage.statements import (
     LATE,
     RUNNING,
     SESSION,
-    STANDS,
     TURNS,
-    Records,
+    UNCHANGED_SINCE_READ,
     Row,
     Sql,
     Statement,
+    TableMapper,
     first,
 )
 from journeygraph.graphs.storage.store import Store
@@ -38,7 +38,7 @@ SAMPLES = 20
 """Maximum number of sessions with which a key is tested."""
 MOST_FAULTS = 5
 """Maximum number of reasons that a rotation returns."""
-_AUDIT = Records(audit)
+_AUDIT = TableMapper(audit)
 _RECORDS = (TURNS, _AUDIT, CHECKS, LATE, ATTEMPTS, EFFECTS, ANSWERS, CALLS, RUNNING)
 _SEALED = ("tenant", "session_id", "journey_id", "data_key", "key_id")
 _columns = [sessions.c[name] for name in _SEALED]
@@ -84,7 +84,7 @@ WRAP_AGAIN = Sql.of(
 _UNMARKED = sessions.c.key_id.is_(None) | (sessions.c.key_id == literal_column("''"))
 GIVE_KEY = Sql.of(
     update(sessions)
-    .where(*STANDS, _UNMARKED)
+    .where(*UNCHANGED_SINCE_READ, _UNMARKED)
     .values(data_key=bindparam("new_data_key"), key_id=bindparam("new_key_id"))
 )
 # Sessions that an older release began after the columns were added.

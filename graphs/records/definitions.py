@@ -29,10 +29,10 @@ from journeygraph.graphs.storage.errors import AlreadyThere, WriteConflict
 from journeygraph.graphs.storage.sealing import Seal
 from journeygraph.graphs.storage.statements import (
     SESSION,
-    Records,
     Row,
     Sql,
     Statement,
+    TableMapper,
     first,
     now,
     of_tenant,
@@ -49,7 +49,7 @@ LARGEST = 2**20
 _TRIES = 8
 """Tries of a change that conflicts with other changes."""
 
-_RECORDS = Records(definitions)
+_RECORDS = TableMapper(definitions)
 _MINE = of_tenant(definitions)
 _ONE = definitions.c.id == bindparam("id_is")
 _ACTIVE: ColumnElement[Any] = definitions.c.active
@@ -105,7 +105,7 @@ DROP = Sql.of(
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DefinitionDraft:
     """A definition to be stored.
 
     Attributes:
@@ -131,7 +131,7 @@ class Draft:
         return json.dumps(texts, ensure_ascii=False, sort_keys=True)
 
     @classmethod
-    def of(cls, definition: Definition, body: str) -> Self:
+    def of(cls, definition: DefinitionVersion, body: str) -> Self:
         """Return the draft of a stored definition."""
         texts = json.loads(body)
         return cls(
@@ -145,7 +145,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class DefinitionVersion:
     """One version of a definition, without its text.
 
     Attributes:
@@ -177,10 +177,10 @@ class Epoch(NamedTuple):
     dropped: int
 
 
-class Loaded(NamedTuple):
+class LoadedDefinition(NamedTuple):
     """Result of loading a draft: the active version, and whether the load made it."""
 
-    definition: Definition
+    definition: DefinitionVersion
     is_new: bool
 
 
@@ -190,8 +190,8 @@ def digest_of(body: str) -> str:
 
 
 def planned(
-    drafts: Sequence[Draft], versions: Sequence[Definition]
-) -> tuple[list[tuple[Definition, Draft]], list[Definition]]:
+    drafts: Sequence[DefinitionDraft], versions: Sequence[DefinitionVersion]
+) -> tuple[list[tuple[DefinitionVersion, DefinitionDraft]], list[DefinitionVersion]]:
     """Return the additions of a load and the active versions after it, the oldest first.
 
     Raises:
@@ -199,8 +199,8 @@ def planned(
     """
     newest = {one.id: one for one in versions}
     at = stamp(now())
-    new: list[tuple[Definition, Draft]] = []
-    loaded: list[Definition] = []
+    new: list[tuple[DefinitionVersion, DefinitionDraft]] = []
+    loaded: list[DefinitionVersion] = []
     for draft in drafts:
         there, digest = newest.get(draft.id), digest_of(draft.body)
         if there and there.active and there.kind != draft.kind:
@@ -213,7 +213,7 @@ def planned(
             continue
         version = there.version + 1 if there else 1
         made = draft.journey_version or None
-        added = Definition(
+        added = DefinitionVersion(
             draft.id, version, draft.kind, draft.name, digest, True, 0, at, True, made
         )
         new.append((added, draft))
@@ -221,7 +221,7 @@ def planned(
     return new, loaded
 
 
-def check(drafts: Sequence[Draft]) -> None:
+def check(drafts: Sequence[DefinitionDraft]) -> None:
     """Refuse drafts that cannot be stored together.
 
     Raises:
@@ -261,7 +261,9 @@ class Definitions:
         size, tenant = config.database_pool_size, config.tenant
         return cls(await open_store(config.persistence, None, size, tenant))
 
-    async def load(self, drafts: Sequence[Draft], *, replace: bool = False) -> list[Loaded]:
+    async def load(
+        self, drafts: Sequence[DefinitionDraft], *, replace: bool = False
+    ) -> list[LoadedDefinition]:
         """Store all drafts or none; a draft equal to the active version changes nothing.
 
         Concurrent loads are applied one after the other.
@@ -286,7 +288,7 @@ class Definitions:
                 written += self._withdrawing(drafts, versions)
             if not written or await self._changed(epoch, written):
                 # What counted although nobody said so is there when it is looked for again.
-                return [Loaded(one, (one.id, one.version) not in seen) for one in loaded]
+                return [LoadedDefinition(one, (one.id, one.version) not in seen) for one in loaded]
         raise StateError(
             "Other processes kept changing the definitions of the store; nothing was loaded. "
             "Try again.",
@@ -298,18 +300,18 @@ class Definitions:
         rows = await self._store.read(EPOCH)
         return Epoch(**rows[0]) if rows else Epoch(0, 0)
 
-    async def active(self) -> list[Definition]:
+    async def active(self) -> list[DefinitionVersion]:
         """Return the active definitions by id."""
         return await self._read(ACTIVE)
 
-    async def served(self) -> list[Definition]:
+    async def served(self) -> list[DefinitionVersion]:
         """Return the active definitions, and the older versions that sessions continue in.
 
         Sorted by id, then version.
         """
         return await self._read(SERVED)
 
-    async def page(self, limit: int = 100, after: str = "") -> Page[Definition]:
+    async def page(self, limit: int = 100, after: str = "") -> Page[DefinitionVersion]:
         """Return a page of the active definitions by id, after an id.
 
         Raises:
@@ -319,12 +321,12 @@ class Definitions:
         found = await self._read(PAGE, above=after, most=most + 1)
         return paged(found, most, lambda one: one.id)
 
-    async def history(self, definition_id: str) -> list[Definition]:
+    async def history(self, definition_id: str) -> list[DefinitionVersion]:
         """Return every version of a definition, oldest first; empty if there was none."""
         return await self._read(HISTORY, id_is=definition_id)
 
-    async def body(self, definition: Definition) -> str:
-        """Return the stored text of a version, as `Draft.of` reads it.
+    async def body(self, definition: DefinitionVersion) -> str:
+        """Return the stored text of a version, as `DefinitionDraft.of` reads it.
 
         Raises:
             UnknownDefinitionError: It was removed, or its stored text was changed.
@@ -370,9 +372,9 @@ class Definitions:
         """Close the store."""
         await self._store.close()
 
-    async def _read(self, query: Any, **parameters: Any) -> list[Definition]:
+    async def _read(self, query: Any, **parameters: Any) -> list[DefinitionVersion]:
         rows = await self._store.read(query, **parameters)
-        return [Definition(**_RECORDS.opened(row, Seal())) for row in rows]
+        return [DefinitionVersion(**_RECORDS.opened(row, Seal())) for row in rows]
 
     async def _change_one(self, change: Any, definition_id: str, *more: Any) -> None:
         for _ in range(_TRIES):
@@ -407,7 +409,9 @@ class Definitions:
             return False
         return True
 
-    def _adding(self, new: Sequence[tuple[Definition, Draft]], end: Sql) -> list[Statement]:
+    def _adding(
+        self, new: Sequence[tuple[DefinitionVersion, DefinitionDraft]], end: Sql
+    ) -> list[Statement]:
         if not new:
             return []
         ended: list[Row] = [{"id_is": one.id} for one, _ in new]
@@ -415,7 +419,7 @@ class Definitions:
         return [Statement(end, ended), _RECORDS.adding(added, Seal())]
 
     def _withdrawing(
-        self, drafts: Sequence[Draft], versions: Sequence[Definition]
+        self, drafts: Sequence[DefinitionDraft], versions: Sequence[DefinitionVersion]
     ) -> list[Statement]:
         """Return the statement that takes older versions of these definitions out of service."""
         older = {one.id for one in versions if one.served and not one.active}

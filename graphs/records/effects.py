@@ -15,17 +15,24 @@ from sqlalchemy import bindparam, exists, insert, null, select, update
 
 from journeygraph.graphs.storage.errors import AlreadyThere
 from journeygraph.graphs.storage.sealing import Seal
-from journeygraph.graphs.storage.statements import STANDS, Records, Row, Sql, Statement, now
+from journeygraph.graphs.storage.statements import (
+    UNCHANGED_SINCE_READ,
+    Row,
+    Sql,
+    Statement,
+    TableMapper,
+    now,
+)
 from journeygraph.graphs.storage.store import Store
 from journeygraph.graphs.storage.tables import effects
 from journeygraph.nodes.json_data import stamp
-from journeygraph.nodes.state.effects import Step, Taken
+from journeygraph.nodes.state.effects import EffectStep, Taken
 
-EFFECTS = Records(effects)
+EFFECTS = TableMapper(effects)
 _THIS = (EFFECTS.mine, effects.c.key == bindparam("this"))
 _WRITTEN = ("tenant", "session_id", "key", "step", "digest", "state", "begun_at")
 # As when the turn is committed: one that the session has moved on without takes no step.
-_STANDS = exists().where(*STANDS)
+_STANDS = exists().where(*UNCHANGED_SINCE_READ)
 OF_STEP = Sql.of(
     select(effects)
     .where(EFFECTS.mine, effects.c.step == bindparam("of_step"))
@@ -73,7 +80,7 @@ class EffectsOfSession:
     head: Row
     settle: Callable[[], None] = lambda: None
 
-    async def begin(self, step: Step, known: Collection[str]) -> Taken:
+    async def begin(self, step: EffectStep, known: Collection[str]) -> Taken:
         """Record the start of a step, unless it was taken before; see `Effects`.
 
         Raises:
@@ -86,7 +93,7 @@ class EffectsOfSession:
         except AlreadyThere:  # another process was quicker; what it did is looked at
             return await self._begun(step, known)
 
-    async def _begun(self, step: Step, known: Collection[str]) -> Taken:
+    async def _begun(self, step: EffectStep, known: Collection[str]) -> Taken:
         rows = await self.store.read(OF_STEP, session=self._session, of_step=step.name)
         unknown = [row for row in rows if row["key"] not in known]
         digest = self.seal.digest(step.digest)

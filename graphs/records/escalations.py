@@ -25,10 +25,10 @@ from journeygraph.graphs.storage.errors import DamagedError
 from journeygraph.graphs.storage.sealing import Seal, Seals
 from journeygraph.graphs.storage.statements import (
     TURNS,
-    Records,
     Row,
     Sql,
     Statement,
+    TableMapper,
     first,
     in_span,
     last_message,
@@ -51,7 +51,7 @@ HIDDEN = "[hidden]"
 _HELD = ("open", "claimed")
 _SHOWN = tuple(EscalationEntry.__dataclass_fields__)
 
-CALLS = Records(escalations)
+CALLS = TableMapper(escalations)
 _ONE = of_tenant(escalations) & (escalations.c.id == bindparam("id_is"))
 _WAITING = escalations.c.status.in_([literal_column("'open'"), literal_column("'claimed'")])
 _UNDELIVERED = escalations.c.delivered_at.is_(None)

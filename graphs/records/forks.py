@@ -25,12 +25,12 @@ from journeygraph.graphs.storage.statements import (
     LATE_HEAD,
     NEXT_LATE,
     NO_LATER_LINK,
-    STANDS,
     TURNS,
-    Records,
+    UNCHANGED_SINCE_READ,
     Row,
     Sql,
     Statement,
+    TableMapper,
     first,
 )
 from journeygraph.graphs.storage.store import Store
@@ -40,14 +40,14 @@ from journeygraph.nodes.state.session import Position
 FORKED_FROM, FORKED_TO = "forked_from", "forked_to"
 """Kinds of audit rows: in a fork, and in the session that it was taken from."""
 # A fork has no row yet when its audit is written, which the other statement asks for.
-_AUDIT = Records(audit)
+_AUDIT = TableMapper(audit)
 _EFFECTS_OF_SESSION = Sql.of(select(effects).where(EFFECTS.mine).order_by(effects.c.begun_at))
 _mine = EFFECTS.mine
 # An effect that another process begins while these are copied would be taken twice.
 HOLD = Sql.of(
     update(sessions)
     .where(
-        *STANDS,
+        *UNCHANGED_SINCE_READ,
         NO_LATER_LINK,
         select(func.count()).where(_mine).scalar_subquery() == bindparam("effects", type_=Integer),
         select(func.coalesce(func.max(effects.c.begun_at), literal_column("''")))

@@ -19,10 +19,10 @@ from journeygraph.graphs.storage.statements import (
     ALL_TURNS,
     AUDIT,
     TURNS,
-    Records,
     Row,
     Sql,
     Statement,
+    TableMapper,
     first,
     in_span,
     last_fitting,
@@ -50,9 +50,9 @@ from journeygraph.journeys import (
     VersionInfo,
 )
 from journeygraph.nodes.journal import Usage
-from journeygraph.nodes.state.session import Check, Turn
+from journeygraph.nodes.state.session import ReplyCheck, Turn
 
-ATTEMPTS = Records(field_attempts)
+ATTEMPTS = TableMapper(field_attempts)
 _CHANGES = ("session_id", "version", "rolled_back_to", "pathway_id", "operations", "at")
 CHANGES = Sql.of(
     select(*(turns.c[name] for name in _CHANGES))
@@ -95,7 +95,7 @@ def sensitive_in(spec: JourneySpec) -> Collection[str]:
 
 PENDING = "pending"
 """Outcome of a pending check by a model."""
-CHECKS = Records(validation_audit)
+CHECKS = TableMapper(validation_audit)
 _OF_TURN = (CHECKS.mine, validation_audit.c.turn == bindparam("number"))
 SIZES_OF_ALL = last_fitting(TURNS, AUDIT, CHECKS, ATTEMPTS)
 """Statement for the size of turns with all their records."""
@@ -146,13 +146,13 @@ def check_rows(session_id: str, journey_id: str, turn: Turn, at: str) -> list[Ro
     ]
 
 
-def _judgement(check: Check) -> Row:
+def _judgement(check: ReplyCheck) -> Row:
     row: Row = {name: check.get(name) for name in _JUDGED}
     return {**row, "outcome": PENDING} if check.get("pending") else row
 
 
 async def judge(
-    store: Store, session_id: str, turn: int, check: Check, usage: Usage, seal: Seal
+    store: Store, session_id: str, turn: int, check: ReplyCheck, usage: Usage, seal: Seal
 ) -> None:
     """Write the pending judgement of a reply, unless another process was faster.
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 from sqlalchemy import bindparam, delete, select
 
 from journeygraph.graphs.storage.sealing import Seal
-from journeygraph.graphs.storage.statements import Records, Row, Sql, Statement, now
+from journeygraph.graphs.storage.statements import Row, Sql, Statement, TableMapper, now
 from journeygraph.graphs.storage.store import Store
 from journeygraph.graphs.storage.tables import answers
 from journeygraph.journeys import ConfigurationError, IdempotencyKeyError, JourneyResponse
@@ -36,7 +36,7 @@ _STORED = [
     if one.name not in ("accumulated_context", "replayed")
 ]
 _IDS = uuid.UUID("6f2b8f0e-3f0a-4b52-9a0e-5d0c9d6a2f11")
-ANSWERS = Records(answers)
+ANSWERS = TableMapper(answers)
 OF_REQUEST = Sql.of(
     select(answers).where(
         ANSWERS.mine,

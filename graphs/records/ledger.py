@@ -11,7 +11,7 @@ from journeygraph.graphs.records import chain, timers
 from journeygraph.graphs.records.history import CHECKS, add_attempts, check_rows, version_info
 from journeygraph.graphs.storage import statements
 from journeygraph.graphs.storage.sealing import Seal
-from journeygraph.graphs.storage.statements import AUDIT, TURNS, Records, Row, Statement, now
+from journeygraph.graphs.storage.statements import AUDIT, TURNS, Row, Statement, TableMapper, now
 from journeygraph.graphs.storage.tables import USAGE
 from journeygraph.journeys import FieldVersion, JourneySpec, VersionInfo, VersionState
 from journeygraph.journeys.spec.capability_table import part
@@ -86,7 +86,7 @@ class LedgerWriter:
     ) -> list[Statement]:
         """Return the statements that advance the head by one; they fail if it has moved."""
         at = now()
-        rows: dict[Records, list[Row]] = {
+        rows: dict[TableMapper, list[Row]] = {
             TURNS: [self._turn(turn, position, checkpoint_id, at, rolled_back_to, journal)]
         }
         if turn["audit"]:

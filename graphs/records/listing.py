@@ -47,7 +47,7 @@ HEADS = Sql(
 )
 
 
-class Place(NamedTuple):
+class PageEnd(NamedTuple):
     """The end of a page: the last session on it."""
 
     updated_at: str
@@ -56,7 +56,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class SessionListing:
     """A session in a list, with its current status.
 
     Attributes:
@@ -77,9 +77,9 @@ class Listed:
     last_message: str = ""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> PageEnd:
         """Return the cursor of a page that ends with this session."""
-        return Place(self.updated_at, self.journey_id, self.session_id)
+        return PageEnd(self.updated_at, self.journey_id, self.session_id)
 
 
 class Head(NamedTuple):
@@ -114,11 +114,11 @@ async def read_sessions(
     store: Store,
     journeys: Sequence[str],
     status: str,
-    after: Place | None,
+    after: PageEnd | None,
     limit: int,
     pathway: str = "",
     text: str = "",
-) -> list[Listed]:
+) -> list[SessionListing]:
     """Return sessions of these journeys, newest activity first.
 
     Args:
@@ -142,7 +142,9 @@ async def read_sessions(
             rows += await store.read(query, **wanted)
     # Stable: sessions of one journey stay in the order in which the store sorts their ids.
     newest = sorted(rows, key=lambda row: str(row["updated_at"]), reverse=True)[:limit]
-    return [Listed(**{**row, "last_message": readable(row["last_message"])}) for row in newest]
+    return [
+        SessionListing(**{**row, "last_message": readable(row["last_message"])}) for row in newest
+    ]
 
 
 def readable(stored: str | None) -> str:
@@ -162,7 +164,7 @@ def _queries(status: str, pathway: str) -> list[Sql]:
     return [statements.PAGE_OF if status else statements.PAGE]
 
 
-def _bounds(journey: str, after: Place | None) -> Row:
+def _bounds(journey: str, after: PageEnd | None) -> Row:
     """Return the condition for one journey's sessions after a place.
 
     Sessions with the same time of activity are ordered by journey: earlier journeys are on previous
@@ -252,7 +254,7 @@ def checked_limit(limit: Any) -> int:
     raise ConfigurationError(f"limit is {limit!r:.80}; it must be a whole number, 1 to {MOST}.")
 
 
-def cursor_of(place: Place) -> str:
+def cursor_of(place: PageEnd) -> str:
     """Return the cursor of a place."""
     return _written(list(place))
 
@@ -279,13 +281,13 @@ def number_of(cursor: str) -> int:
     return number
 
 
-def place_of(cursor: str) -> Place:
+def place_of(cursor: str) -> PageEnd:
     """Return the place of a cursor.
 
     Raises:
         InvalidCursorError: The cursor is not one of ours.
     """
-    place = Place(*_read(cursor, 3))
+    place = PageEnd(*_read(cursor, 3))
     # What does not come back as it was sent is no cursor of ours: other types, blanks, names.
     if not all(isinstance(part, str) and part.isprintable() for part in place):
         raise InvalidCursorError

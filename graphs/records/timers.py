@@ -23,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from journeygraph.graphs.storage.statements import Records, Row, Sql, Statement, first, now
+from journeygraph.graphs.storage.statements import Row, Sql, Statement, TableMapper, first, now
 from journeygraph.graphs.storage.store import Store
 from journeygraph.graphs.storage.tables import sessions, timers
 from journeygraph.journeys import JourneySpec
@@ -38,7 +38,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 15.0, 3_600.0
 """Seconds until a timer whose turn failed is tried again; they double with every try."""
 _OUTSIDE = ("event", "timer")
 """Kinds of turns that do not end a silence."""
-TIMERS = Records(timers)
+TIMERS = TableMapper(timers)
 _NAMES = [str(one.name) for one in timers.c]
 _SET = Sql.of(
     insert(timers).inline().values({name: bindparam(name) for name in _NAMES})

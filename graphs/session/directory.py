@@ -33,8 +33,8 @@ from journeygraph.graphs.records.escalations import (
 from journeygraph.graphs.records.listing import (
     LIVE,
     Head,
-    Listed,
-    Place,
+    PageEnd,
+    SessionListing,
     page_of_turns,
     read_heads,
     read_sessions,
@@ -112,15 +112,15 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
-    """An escalation, its place among all escalations, and `last_message` as of `Listed`."""
+class NumberedEscalation:
+    """An escalation, its place among all escalations, and `last_message` as of `SessionListing`."""
 
     number: int
     entry: EscalationEntry
     last_message: str
 
 
-class Found(NamedTuple):
+class FoundSession(NamedTuple):
     """A session, with data of its database from the same query.
 
     Attributes:
@@ -129,13 +129,13 @@ class Found(NamedTuple):
         user: The owner of the session, or None.
     """
 
-    listed: Listed
+    listed: SessionListing
     expires_at: str
     epoch: Epoch
     user: str | None
 
 
-_SHOWN = tuple(field.name for field in fields(Listed) if field.name != "last_message")
+_SHOWN = tuple(field.name for field in fields(SessionListing) if field.name != "last_message")
 
 
 class Directory:
@@ -170,12 +170,12 @@ class Directory:
         other._defined_by, other._process = self._defined_by, self._process
         return other
 
-    async def find(self, session_id: str) -> Listed | None:
+    async def find(self, session_id: str) -> SessionListing | None:
         """Return a session in any status; None if there is none with this id."""
         found = await self.found(session_id)
         return found.listed if found else None
 
-    async def found(self, session_id: str) -> Found | None:
+    async def found(self, session_id: str) -> FoundSession | None:
         """Return a session as `find` does, with its time of expiry and the epoch."""
         rows = await self.store.read(
             definitions.FOUND, session=session_id, defined_by=self._defined_by
@@ -184,9 +184,9 @@ class Directory:
             return None
         head = rows[0]
         status = "expired" if is_over(head) else head["status"]
-        listed = Listed(**{**{name: head[name] for name in _SHOWN}, "status": status})
+        listed = SessionListing(**{**{name: head[name] for name in _SHOWN}, "status": status})
         epoch = Epoch(head["definitions_epoch"] or 0, head["definitions_dropped"] or 0)
-        return Found(listed, head["expires_at"], epoch, head["user_id"])
+        return FoundSession(listed, head["expires_at"], epoch, head["user_id"])
 
     async def running_turn(self, session_id: str) -> int | None:
         """Return the number of the turn that some process runs; None: none is known.
@@ -207,9 +207,9 @@ class Directory:
         status: str = LIVE,
         pathway: str = "",
         text: str = "",
-        after: Place | None = None,
+        after: PageEnd | None = None,
         limit: int = 50,
-    ) -> list[Listed]:
+    ) -> list[SessionListing]:
         """Return sessions of these journeys, newest activity first.
 
         Args:
@@ -293,7 +293,7 @@ class Directory:
         status: str = "",
         before: int | None = None,
         limit: int = 50,
-    ) -> list[Numbered]:
+    ) -> list[NumberedEscalation]:
         """Return escalations, newest first.
 
         Args:
@@ -316,7 +316,8 @@ class Directory:
             ]
         newest = sorted(rows, key=lambda row: -row["number"])[:limit]
         return [
-            Numbered(row["number"], entry(row), readable(row["last_message"])) for row in newest
+            NumberedEscalation(row["number"], entry(row), readable(row["last_message"]))
+            for row in newest
         ]
 
     async def escalation_entry(self, id_: str) -> EscalationEntry | None:

@@ -52,7 +52,7 @@ from journeygraph.graphs.records.listing import (
     read_sessions,
     span_after,
 )
-from journeygraph.graphs.session import unfinished
+from journeygraph.graphs.session import orphaned_turns
 from journeygraph.graphs.session.input import (
     MAX_MESSAGE_BYTES,
     checked_id,
@@ -68,8 +68,8 @@ from journeygraph.graphs.session.response import form_view, has_ended, response_
 from journeygraph.graphs.session.session import (
     LateThreadResults,
     OnCommit,
-    Session,
     SessionContext,
+    StoredSession,
     already_there,
     call_back,
     expire,
@@ -80,8 +80,8 @@ from journeygraph.graphs.session.session import (
     sweep,
 )
 from journeygraph.graphs.session.turn import (
-    Given,
-    Tell,
+    EventSink,
+    TurnRequest,
     begin,
     events_of,
     given_to_all,
@@ -92,8 +92,16 @@ from journeygraph.graphs.session.turn import (
 )
 from journeygraph.graphs.storage.errors import Unconfirmed, WriteConflict, unconfirmed
 from journeygraph.graphs.storage.sealing import Seal, Seals
-from journeygraph.graphs.storage.statements import AUDIT, DIED, ROW_BYTES, TURN, TURNS, Records, Row
-from journeygraph.graphs.storage.store import Arrival
+from journeygraph.graphs.storage.statements import (
+    AUDIT,
+    DIED,
+    ROW_BYTES,
+    TURN,
+    TURNS,
+    Row,
+    TableMapper,
+)
+from journeygraph.graphs.storage.store import LeaseRequest
 from journeygraph.journeys import (
     AuditedTurn,
     AuditEntry,
@@ -141,9 +149,9 @@ if TYPE_CHECKING:
     from journeygraph.nodes.llm.models import Models
 
 _T = TypeVar("_T")
-_Act = Callable[[Session, Row], Awaitable[_T]]
-_Again = Callable[[Session, Row, Row], Awaitable[_T]]
-_Answered = tuple[Session, Row, JourneyResponse]
+_Act = Callable[[StoredSession, Row], Awaitable[_T]]
+_Again = Callable[[StoredSession, Row, Row], Awaitable[_T]]
+_Answered = tuple[StoredSession, Row, JourneyResponse]
 _ANSWERED = ("turn", "failure", "waiting")
 """Kinds of turns that answer a message, or an answer to an agent."""
 MOST_NAME = 100
@@ -201,7 +209,7 @@ class PathwayManager:
         self._agents = agents or {}
         self._services: Services | None = None
         self._shared = services
-        self._opening: asyncio.Task[Session] | None = None
+        self._opening: asyncio.Task[StoredSession] | None = None
         self._late = LateThreadResults()
         self._held: Row | None = None
         self._pending: set[asyncio.Task[Any]] = set()
@@ -328,7 +336,7 @@ class PathwayManager:
         """
         run = run_config_of(metadata, tags, callbacks)
         rule = rule_of(self.config, when_busy)
-        return await self.answer(Given.message(message, idempotency_key, rule, run=run))
+        return await self.answer(TurnRequest.message(message, idempotency_key, rule, run=run))
 
     def stream_message(
         self,
@@ -349,8 +357,8 @@ class PathwayManager:
         run = run_config_of(metadata, tags, callbacks)
         rule = rule_of(self.config, when_busy)
 
-        async def answer(tell: Tell) -> JourneyResponse:
-            given = Given.message(message, idempotency_key, rule, run=run, tell=tell)
+        async def answer(tell: EventSink) -> JourneyResponse:
+            given = TurnRequest.message(message, idempotency_key, rule, run=run, tell=tell)
             return await self.answer(given)
 
         return events_of(answer)
@@ -390,7 +398,7 @@ class PathwayManager:
         """
         run = run_config_of(metadata, tags, callbacks)
         rule = rule_of(self.config, when_busy)
-        return await self.answer(Given.answer(value, idempotency_key, rule, run=run))
+        return await self.answer(TurnRequest.answer(value, idempotency_key, rule, run=run))
 
     def stream_resume(
         self,
@@ -405,14 +413,14 @@ class PathwayManager:
         """Continue as `resume` does, and yield the events of the turn."""
         run = run_config_of(metadata, tags, callbacks)
         rule = rule_of(self.config, when_busy)
-        return self.events(Given.answer(value, idempotency_key, rule, run=run))
+        return self.events(TurnRequest.answer(value, idempotency_key, rule, run=run))
 
-    async def answer(self, given: Given) -> JourneyResponse:
+    async def answer(self, given: TurnRequest) -> JourneyResponse:
         """Run one turn with its input, as `process_message`, `resume` and `process_event` do."""
         if self.on_turn:
             given = replace(given, begun=self.on_turn)
 
-        async def again(session: Session, head: Row, row: Row) -> _Answered:
+        async def again(session: StoredSession, head: Row, row: Row) -> _Answered:
             return session, head, await self._response_again(session, row)
 
         take = partial(self._take, given)
@@ -430,9 +438,9 @@ class PathwayManager:
 
     async def _unless_sent_again(
         self,
-        given: Given,
-        arrival: Arrival,
-        answered: Callable[[Arrival], Awaitable[_Answered]],
+        given: TurnRequest,
+        arrival: LeaseRequest,
+        answered: Callable[[LeaseRequest], Awaitable[_Answered]],
     ) -> _Answered | JourneyResponse:
         """Take a turn, or return the stored response if the session is busy and it is sent again.
 
@@ -449,12 +457,12 @@ class PathwayManager:
                 return await self._response_again(session, row)
             if not interrupts:
                 raise
-        is_own = await unfinished.is_running(session, given.requests)
+        is_own = await orphaned_turns.is_running(session, given.requests)
         rule: WhenBusy = "enqueue" if is_own else "interrupt"
         # A turn that another process begins from now on may be its own.
         return await answered(replace(arrival, when_busy=rule, gives_up=head["fence"]))
 
-    def events(self, given: Given) -> AsyncIterator[JourneyEvent]:
+    def events(self, given: TurnRequest) -> AsyncIterator[JourneyEvent]:
         """Run one turn with its input, and yield its events."""
         return events_of(lambda tell: self.answer(replace(given, tell=tell)))
 
@@ -496,7 +504,7 @@ class PathwayManager:
             JourneyError: A pathway failed; only its audit is stored. Send the event again.
         """
         run = run_config_of(metadata, tags, callbacks)
-        return await self.answer(Given.happening(name, data, idempotency_key, run=run))
+        return await self.answer(TurnRequest.happening(name, data, idempotency_key, run=run))
 
     async def take_timer(self) -> JourneyResponse | None:
         """Take the timer of the session that is due, as a turn; None if none is due.
@@ -508,7 +516,7 @@ class PathwayManager:
             JourneyError: A pathway failed; only its audit is stored, and the timer is still due.
         """
         try:
-            return await self.answer(Given(None, is_timer=True))
+            return await self.answer(TurnRequest(None, is_timer=True))
         except timers.NothingDueError:
             return None
 
@@ -573,7 +581,7 @@ class PathwayManager:
             VersionNotFoundError: There is no such version, or its state was pruned.
         """
 
-        async def back(session: Session, head: Row) -> JourneySession:
+        async def back(session: StoredSession, head: Row) -> JourneySession:
             return self._shown(*await session.rolled_back(head, version))
 
         return await self._done_once(back, requests_of(idempotency_key, "rollback", version))
@@ -605,10 +613,10 @@ class PathwayManager:
         else:
             fork_id = new_name(session_id)
 
-        async def forked(session: Session, head: Row) -> JourneySession:
+        async def forked(session: StoredSession, head: Row) -> JourneySession:
             return self._shown(*await session.forked(head, version, fork_id))
 
-        async def again(session: Session, head: Row, row: Row) -> JourneySession:
+        async def again(session: StoredSession, head: Row, row: Row) -> JourneySession:
             fork = replace(session, session_id=fork_id)
             begun = await fork.head()
             shown = await self._shown_again(fork.at(begun), begun, row)
@@ -670,7 +678,7 @@ class PathwayManager:
         held = before if back is None else await self._context_at(session, head, back)
         return session.ledger_writer.state_of(row, before, held)
 
-    async def _context_at(self, session: Session, head: Row, version: int) -> Context:
+    async def _context_at(self, session: StoredSession, head: Row, version: int) -> Context:
         return await session.context_at(await session.version(head, version))
 
     async def transcript(
@@ -829,13 +837,13 @@ class PathwayManager:
             return idempotency.answer_in(row, session.ledger_writer.seal), True
         answer = await make()
 
-        async def stored(session: Session, head: Row) -> tuple[_T, bool]:
+        async def stored(session: StoredSession, head: Row) -> tuple[_T, bool]:
             seal = session.ledger_writer.seal
             written = idempotency.written(self.session_id, requests, head["version"], answer, seal)
             await session.store.write(*written)
             return answer, False
 
-        async def again(session: Session, head: Row, row: Row) -> tuple[_T, bool]:
+        async def again(session: StoredSession, head: Row, row: Row) -> tuple[_T, bool]:
             return idempotency.answer_in(row, session.ledger_writer.seal), True
 
         return await self._in_turn(stored, requests, again)
@@ -881,7 +889,7 @@ class PathwayManager:
         finally:
             await self._let_go()
 
-    def _sweep(self, session: Session) -> None:
+    def _sweep(self, session: StoredSession) -> None:
         """Delete some expired sessions, without waiting; a server does this in the background."""
         if self._shared is None:
             gone = partial(expire, session, on_expire=self._on_expire)
@@ -911,7 +919,7 @@ class PathwayManager:
                 await opening.result().store.close()
 
     async def _rows(
-        self, records: Records, limit: int | None, after: str | None
+        self, records: TableMapper, limit: int | None, after: str | None
     ) -> tuple[Sequence[Row], Seal, str | None]:
         """Return rows of a page of turns, their seal, and the start of the next page."""
         session, head = await self._known()
@@ -921,7 +929,7 @@ class PathwayManager:
         rows = await session.store.read(records.of_turns, session=self.session_id, **span)
         return rows, session.ledger_writer.seal, more
 
-    def _sent_on(self, session: Session, response: JourneyResponse) -> None:
+    def _sent_on(self, session: StoredSession, response: JourneyResponse) -> None:
         """Start the delivery of the turn's escalation, without waiting for it."""
         if WITH_PERSON in response.metadata["flags"]:
             return
@@ -944,7 +952,7 @@ class PathwayManager:
         """Commit the act of an operator as its own turn."""
         _check_name(act["by"])
 
-        async def acted(session: Session, head: Row) -> JourneySession:
+        async def acted(session: StoredSession, head: Row) -> JourneySession:
             values = await session.values(head)
             takeover = takeover_of(values["position"])
             held = _held(takeover, act, escalation)
@@ -960,14 +968,14 @@ class PathwayManager:
             after = part("escalations").changed(before, values["turn"])
             return replace(self._shown({**head, **moved}, values), escalation=after)
 
-        async def again(session: Session, head: Row, row: Row) -> JourneySession:
+        async def again(session: StoredSession, head: Row, row: Row) -> JourneySession:
             after = EscalationEntry(**idempotency.answer_in(row, session.ledger_writer.seal))
             return replace(await self._shown_again(session, head, row), escalation=after)
 
         requests = requests_of(idempotency_key, *act.values(), escalation)
         return await self._in_turn(acted, requests, again)
 
-    async def _take(self, given: Given, session: Session, head: Row) -> _Answered:
+    async def _take(self, given: TurnRequest, session: StoredSession, head: Row) -> _Answered:
         """Take the turn of a message, an answer, an event or a timer."""
         session, timed = await self._timed(session, given)
         effects = EffectsOfSession(
@@ -990,7 +998,7 @@ class PathwayManager:
         finally:
             self._late.turn_over(taking)
 
-    async def _check_overtaken(self, session: Session, head: Row, given: Given) -> None:
+    async def _check_overtaken(self, session: StoredSession, head: Row, given: TurnRequest) -> None:
         """Raise an error if another process has taken the turn that this late one has lost.
 
         Raises:
@@ -1004,7 +1012,7 @@ class PathwayManager:
         if given.text == TURNS.value(row, "message", session.ledger_writer.seal):
             raise Unconfirmed("this process was late, and another one took the turn")
 
-    async def _take_once(self, session: Session, head: Row, given: Given) -> None:
+    async def _take_once(self, session: StoredSession, head: Row, given: TurnRequest) -> None:
         """Take the turn of a process that died, unless its request was answered meanwhile.
 
         Raises:
@@ -1016,21 +1024,21 @@ class PathwayManager:
         # After the turn: what is called back may well talk to the session.
         self._later(self._follow_up(session, head, given, response))
 
-    async def _done_before(self, session: Session, requests: Sequence[Request]) -> Row | None:
+    async def _done_before(self, session: StoredSession, requests: Sequence[Request]) -> Row | None:
         """Return the row of a request that was answered before; None if it is a new one."""
         for request in requests:
             if row := await session.found(request):
                 return row
         return None
 
-    async def _response_again(self, session: Session, row: Row) -> JourneyResponse:
+    async def _response_again(self, session: StoredSession, row: Row) -> JourneyResponse:
         # The head may have been read before the row was there.
         version = await session.version(row, row["version"])
         context = await session.context_at(version)
         return idempotency.response_again(row, context, session.ledger_writer.seal)
 
     async def _follow_up(
-        self, session: Session, head: Row, given: Given, response: JourneyResponse
+        self, session: StoredSession, head: Row, given: TurnRequest, response: JourneyResponse
     ) -> None:
         """Begin what follows a turn: the check of its reply, a call for a person, a callback."""
         if response.replayed:
@@ -1040,7 +1048,9 @@ class PathwayManager:
         if has_ended(self.spec, head, response):
             await call_back(session, head["version"] + 1, self._on_end, response)
 
-    def _passed_on(self, session: Session, given: Given, response: JourneyResponse) -> None:
+    def _passed_on(
+        self, session: StoredSession, given: TurnRequest, response: JourneyResponse
+    ) -> None:
         """Begin the work that a turn leaves, for which no caller waits."""
         if self.on_answer:
             self.on_answer(response)
@@ -1050,7 +1060,9 @@ class PathwayManager:
         if response.metadata["phase"] == ConversationPhase.ESCALATED:
             self._sent_on(session, response)
 
-    async def _timed(self, session: Session, given: Given) -> tuple[Session, Given]:
+    async def _timed(
+        self, session: StoredSession, given: TurnRequest
+    ) -> tuple[StoredSession, TurnRequest]:
         """Read the timer of a session before an event or a timer, which do not end its silence.
 
         Raises:
@@ -1081,20 +1093,20 @@ class PathwayManager:
         held, self._held = self._held, None
         await self._go_on(session, session.checked(held))
 
-    async def _go_on(self, session: Session, head: Row) -> None:
-        died = unfinished.Died.of(head)
+    async def _go_on(self, session: StoredSession, head: Row) -> None:
+        died = orphaned_turns.OrphanedTurn.of(head)
         session, head = await self._sealed(session, head)
         head = await self._continued(session, head)
         try:
-            if given := await unfinished.given_of(session, head, died):
+            if given := await orphaned_turns.given_of(session, head, died):
                 await self._take_once(session, head, given)
         except Exception as error:
             if isinstance(error, StateError) and error.retryable:
                 raise
             # As its caller would have been informed of the error; nothing is left of the turn.
-            await unfinished.drop(session, head, died, error)
+            await orphaned_turns.drop(session, head, died, error)
         else:
-            await unfinished.forget(session, died)
+            await orphaned_turns.forget(session, died)
         finally:
             self._changed()
 
@@ -1107,7 +1119,7 @@ class PathwayManager:
         except Exception as error:  # nobody waits for this; the next turn tries again
             report(logging.WARNING, "reply_unchecked", exc_info=error)
 
-    async def _session(self) -> Session:
+    async def _session(self) -> StoredSession:
         """Open the session's store, once."""
         if self._opening is None:
             opening = open_session(
@@ -1124,7 +1136,7 @@ class PathwayManager:
                 self._opening = None
             raise
 
-    async def _known(self) -> tuple[Session, Row]:
+    async def _known(self) -> tuple[StoredSession, Row]:
         """Open the session, which must exist and be live; a turn may be running."""
         session = await self._session()
         head = await session.head()
@@ -1140,7 +1152,7 @@ class PathwayManager:
     ) -> JourneySession:
         """Change the session in its turn; for a request that is sent again, show what it did."""
 
-        async def storing(session: Session, head: Row) -> JourneySession:
+        async def storing(session: StoredSession, head: Row) -> JourneySession:
             return await act(session.storing(requests), head)
 
         return await self._in_turn(storing, requests, again or self._shown_again)
@@ -1161,7 +1173,7 @@ class PathwayManager:
             )
         return response_of(self._reading(), await session.values(row))
 
-    async def _shown_again(self, session: Session, head: Row, row: Row) -> JourneySession:
+    async def _shown_again(self, session: StoredSession, head: Row, row: Row) -> JourneySession:
         """Return the state after a request that was done before."""
         version = await session.version(head, row["version"])
         known = {"version": row["version"], "updated_at": version["at"]}
@@ -1173,7 +1185,7 @@ class PathwayManager:
         act: _Act[_T],
         requests: Sequence[Request] = (),
         again: _Again[_T] | None = None,
-        arrival: Arrival | None = None,
+        arrival: LeaseRequest | None = None,
     ) -> _T:
         """Wait for the session's turn, and do something in it with its head.
 
@@ -1201,7 +1213,7 @@ class PathwayManager:
 
     async def _acted(
         self,
-        session: Session,
+        session: StoredSession,
         head: Row,
         act: _Act[_T],
         requests: Sequence[Request],
@@ -1218,16 +1230,16 @@ class PathwayManager:
         finally:
             self._changed()
 
-    async def _sealed(self, session: Session, head: Row) -> tuple[Session, Row]:
+    async def _sealed(self, session: StoredSession, head: Row) -> tuple[StoredSession, Row]:
         """Return the session with its encryption, and its row."""
         if self.spec.sensitive:
             head = await part("data_keys").with_data_key(session.store, head)
         return session.at(head), head
 
-    async def _continued(self, session: Session, head: Row) -> Row:
+    async def _continued(self, session: StoredSession, head: Row) -> Row:
         """Return the row from which the next turn continues."""
         if head["journey_version"] != self.spec.version:
-            await part("stranding").refuse_stranded(session, head)
+            await part("version_migration").refuse_without_migration(session, head)
         if self.spec.is_judged_later:
             head = await settled(session, head, self.config, self._opened_models())
         return head
@@ -1276,7 +1288,7 @@ class PathwayManager:
         return self._services
 
 
-async def _nothing(session: Session, head: Row) -> None:
+async def _nothing(session: StoredSession, head: Row) -> None:
     """Do nothing in the turn of a session; what must be done before it is done then."""
 
 

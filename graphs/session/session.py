@@ -114,7 +114,7 @@ def _text(value: Any) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class StoredSession:
     """A session of one journey in an open store; the lock of its turns lasts as long as it does."""
 
     session_id: str
@@ -168,14 +168,14 @@ class Session:
             )
         return head
 
-    def begun(self, user: str | None) -> Session:
+    def begun(self, user: str | None) -> StoredSession:
         """Return the session as it begins, with its owner; if sensitive, with a new data key."""
         owned = replace(self, ledger_writer=replace(self.ledger_writer, user=user))
         if not self.spec.sensitive:
             return owned
         return owned._sealed_by(self.store.seals.new(self.session_id))
 
-    def at(self, head: Row) -> Session:
+    def at(self, head: Row) -> StoredSession:
         """Return the session with the encryption of its row.
 
         Raises:
@@ -190,7 +190,7 @@ class Session:
             )
         return self
 
-    def _sealed_by(self, seal: Seal) -> Session:
+    def _sealed_by(self, seal: Seal) -> StoredSession:
         return replace(self, ledger_writer=replace(self.ledger_writer, seal=seal))
 
     async def found(self, request: Request) -> Row | None:
@@ -238,7 +238,7 @@ class Session:
             f"{where} is not in its saver: it was pruned, or another saver was given."
         )
 
-    def storing(self, requests: Collection[Request], answer: Answer | None = None) -> Session:
+    def storing(self, requests: Collection[Request], answer: Answer | None = None) -> StoredSession:
         """Return the session as it takes requests whose answer is stored with its next version.
 
         Args:
@@ -473,7 +473,7 @@ async def open_session(
     config: JourneyConfig,
     saver: Any,
     on_commit: OnCommit | None = None,
-) -> Session:
+) -> StoredSession:
     """Open a session's store and compile its journey, each once.
 
     Raises:
@@ -505,7 +505,7 @@ async def open_session(
     seal = (NoSeal if spec.sensitive else Seal)(store.tenant)
     ledger_writer = LedgerWriter(spec, session_id, seal, ttl, keep)
     lock = store.lock(session_id)
-    return Session(session_id, spec, store, used, graph, ledger_writer, lock, on_commit)
+    return StoredSession(session_id, spec, store, used, graph, ledger_writer, lock, on_commit)
 
 
 async def prepare(spec: JourneySpec, config: JourneyConfig) -> None:
@@ -544,7 +544,7 @@ def is_over(head: Row) -> bool:
     return bool(head["status"] == "expired" or head["expires_at"] < stamp(now()))
 
 
-async def refuse(session: Session, head: Row, on_expire: Callback | None) -> NoReturn:
+async def refuse(session: StoredSession, head: Row, on_expire: Callback | None) -> NoReturn:
     """Clean up an expired session and raise the error.
 
     Raises:
@@ -594,7 +594,7 @@ async def sweep(store: Store, journey: str, expire: Callable[[Row], Awaitable[No
     return pause if len(rows) == SWEEP else math.inf
 
 
-async def expire(session: Session, row: Row, on_expire: Callback | None) -> None:
+async def expire(session: StoredSession, row: Row, on_expire: Callback | None) -> None:
     """Delete the data of a session; its row stays, so that its id does not look new."""
     with contextlib.suppress(WriteConflict):
         await session.forget(row["session_id"], expired_at=stamp(now()))
@@ -602,7 +602,7 @@ async def expire(session: Session, row: Row, on_expire: Callback | None) -> None
 
 
 async def call_back(
-    session: Session, version: int, callback: Callback | None, argument: Any
+    session: StoredSession, version: int, callback: Callback | None, argument: Any
 ) -> None:
     """Call a callback; an error in it is audited, because its event is already committed."""
     try:
@@ -635,7 +635,7 @@ class LateThreadResults:
         self._opened = object()
         self._reports: set[asyncio.Task[Any]] = set()
 
-    def of_turn(self, session: Session, turn: int) -> Token[_Report | None]:
+    def of_turn(self, session: StoredSession, turn: int) -> Token[_Report | None]:
         """Take the reports of the threads that this turn leaves behind, until `turn_over`."""
         opened = self._opened
 

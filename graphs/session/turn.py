@@ -32,9 +32,9 @@ from journeygraph.graphs.records import history
 from journeygraph.graphs.records.idempotency import HistoryKey, Request, requests_of
 from journeygraph.graphs.session.input import event_of, read, unanswerable
 from journeygraph.graphs.session.response import response_of, unmoved
-from journeygraph.graphs.session.session import Session, already_there
+from journeygraph.graphs.session.session import StoredSession, already_there
 from journeygraph.graphs.session.waiting import (
-    Wait,
+    WaitingSession,
     abandoned,
     answer_to,
     resumed,
@@ -46,7 +46,7 @@ from journeygraph.graphs.steps import event_in, serving
 from journeygraph.graphs.storage.checkpoints import PausedRun, commit_of
 from journeygraph.graphs.storage.errors import AlreadyThere, WriteConflict, raise_translated
 from journeygraph.graphs.storage.statements import Row
-from journeygraph.graphs.storage.store import Arrival, Interruption
+from journeygraph.graphs.storage.store import Interruption, LeaseRequest
 from journeygraph.journeys import (
     ConfigurationError,
     ContextMergeError,
@@ -178,7 +178,7 @@ def degraded(turn: Turn, reply: str, pathway: str, failure: JourneyError) -> Tur
     }
 
 
-Tell = Callable[[JourneyEvent], None]
+EventSink = Callable[[JourneyEvent], None]
 CORRECTION = "correction"
 """Key of the text before the next reply, in the row of a session."""
 
@@ -198,13 +198,13 @@ _GIVEN_NOTHING = nullcontext()
 
 
 @dataclass(slots=True)
-class Audience:
+class ReplyStream:
     """The optional listener of a turn; it records whether any text was sent.
 
     `first` is sent before the first text.
     """
 
-    tell: Tell | None
+    tell: EventSink | None
     heard: bool = False
     first: str = ""
 
@@ -224,7 +224,7 @@ class Audience:
         self(JourneyEvent("token", {"text": PARTING + text if self.heard else text}))
 
 
-async def begin(session: Session, services: Services, ops: list[Op], locale: Locale) -> None:
+async def begin(session: StoredSession, services: Services, ops: list[Op], locale: Locale) -> None:
     """Write version 0: the entry pathway, with these operations on an empty context.
 
     Its reply is the greeting of the assistant, if there is one. The locale is the session's.
@@ -243,7 +243,7 @@ async def begin(session: Session, services: Services, ops: list[Op], locale: Loc
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class TurnRequest:
     """Input of one turn.
 
     Attributes:
@@ -263,7 +263,7 @@ class Given:
     text: str | None
     value: Any = None
     run: RunnableConfig = field(default_factory=RunnableConfig)
-    tell: Tell | None = None
+    tell: EventSink | None = None
     event: OutsideEvent | None = None
     timer: Timer | None = None
     is_timer: bool = False
@@ -326,14 +326,14 @@ class Given:
         requests = requests_of(key, "event", event["name"], event["data"])
         return cls(None, event=event, requests=requests, **more)
 
-    def arrival(self, journeys: Collection[str]) -> Arrival:
+    def arrival(self, journeys: Collection[str]) -> LeaseRequest:
         """Return the request for the turn.
 
         Args:
             journeys: Ids of the journeys whose messages the store may keep as its seal says.
         """
         kept = None if self.is_timer else self.kept  # a timer stays due
-        return Arrival(self.when_busy, kept, journeys)
+        return LeaseRequest(self.when_busy, kept, journeys)
 
     def kept(self) -> Mapping[str, Any]:
         """Return what another process needs to take the turn, as JSON.
@@ -360,13 +360,17 @@ def rule_of(config: JourneyConfig, when_busy: WhenBusy | None = None) -> WhenBus
     return when_busy
 
 
-def died_in(kept: Mapping[str, Any]) -> Given:
-    """Return the input of a turn whose process died, as `Given.kept` wrote it."""
+def died_in(kept: Mapping[str, Any]) -> TurnRequest:
+    """Return the input of a turn whose process died, as `TurnRequest.kept` wrote it."""
     requests = tuple(map(Request.of_plain, kept["requests"]))
-    return Given(kept["text"], kept["value"], event=kept["event"], requests=requests, died=True)
+    return TurnRequest(
+        kept["text"], kept["value"], event=kept["event"], requests=requests, died=True
+    )
 
 
-async def take(session: Session, head: Row, given: Given, services: Services) -> JourneyResponse:
+async def take(
+    session: StoredSession, head: Row, given: TurnRequest, services: Services
+) -> JourneyResponse:
     """Process a message or an answer, from the session's head on.
 
     Raises:
@@ -394,9 +398,13 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
 
 
 async def _answered(
-    session: Session, head: Row, given: Given, services: Services, wait: Wait | None
+    session: StoredSession,
+    head: Row,
+    given: TurnRequest,
+    services: Services,
+    wait: WaitingSession | None,
 ) -> JourneyResponse:
-    audience, text = Audience(given.tell), given.text
+    audience, text = ReplyStream(given.tell), given.text
     if text is not None and (fixed := unanswerable(text)):
         return await _fixed(session, head, fixed, services, audience)
     turn = _turn_of(given, head, services.spec.version)
@@ -404,7 +412,7 @@ async def _answered(
         turn["correction"] = correction
         # Where a reply is held back, it comes as a whole.
         audience.first = "" if services.holds else correction
-    going = _Going(session, head, services, turn, wait)
+    going = RunningTurn(session, head, services, turn, wait)
     inputs, config = await going.begun(given)
     until = asyncio.get_running_loop().time() + services.config.turn_timeout_seconds
     try:
@@ -419,7 +427,7 @@ async def _answered(
     return response_of(services, values)
 
 
-def _turn_of(given: Given, head: Row, version: str) -> Turn:
+def _turn_of(given: TurnRequest, head: Row, version: str) -> Turn:
     """Return the record of a turn at its start."""
     turn = given.turn(head["version"] + 1)
     if head["journey_version"] != version:
@@ -430,7 +438,7 @@ def _turn_of(given: Given, head: Row, version: str) -> Turn:
 
 
 async def _ended_badly(
-    going: _Going, error: Exception, audience: Audience, until: float
+    going: RunningTurn, error: Exception, audience: ReplyStream, until: float
 ) -> Mapping[str, Any]:
     """Return the values after a failed turn, which is still committed with a reply."""
     session, turn = going.session, going.turn
@@ -451,7 +459,7 @@ async def _ended_badly(
 
 
 @dataclass(slots=True)
-class _Going:
+class RunningTurn:
     """A running turn: from its message on, or from a waiting run on.
 
     Attributes:
@@ -462,11 +470,11 @@ class _Going:
         wait: The waiting run that it resumes, or None.
     """
 
-    session: Session
+    session: StoredSession
     head: Row
     services: Services
     turn: Turn
-    wait: Wait | None
+    wait: WaitingSession | None
 
     @property
     def fails_fast(self) -> bool:
@@ -484,7 +492,7 @@ class _Going:
         text = self.turn["message"]
         return [] if text is None else [Message(role="user", content=text)]
 
-    async def begun(self, given: Given) -> tuple[Any, Any]:
+    async def begun(self, given: TurnRequest) -> tuple[Any, Any]:
         """Return the input of the graph, and its configuration."""
         wait, turn = self.wait, self.turn
         if wait is None:
@@ -519,7 +527,7 @@ class _Going:
         inputs = {"messages": self.messages, "turn": turn}
         return await _run(self.session, self.services, inputs, self._config())
 
-    async def waits(self, config: Any, audience: Audience) -> Mapping[str, Any]:
+    async def waits(self, config: Any, audience: ReplyStream) -> Mapping[str, Any]:
         """Commit a turn whose run waits.
 
         Raises:
@@ -549,7 +557,7 @@ class _Going:
             return failed
         return {**failed, "flags": [*failed["flags"], WAITING], "waiting": self.wait.waiting}
 
-    def refused(self, error: Exception, audience: Audience) -> JourneyResponse:
+    def refused(self, error: Exception, audience: ReplyStream) -> JourneyResponse:
         """Ask again if the answer is not valid for the agent; nothing is recorded.
 
         Raises:
@@ -568,7 +576,7 @@ class _Going:
 
 
 async def _fixed(
-    session: Session, head: Row, fixed: str, services: Services, audience: Audience
+    session: StoredSession, head: Row, fixed: str, services: Services, audience: ReplyStream
 ) -> JourneyResponse:
     """Reply to a message that no pathway gets; an operator does not see empty ones."""
     values = await session.values(head)
@@ -580,7 +588,9 @@ async def _fixed(
     return unmoved(services, values, head["version"], say, f"{fixed}_message")
 
 
-async def operate(session: Session, head: Row, services: Services, turn: Turn) -> Mapping[str, Any]:
+async def operate(
+    session: StoredSession, head: Row, services: Services, turn: Turn
+) -> Mapping[str, Any]:
     """Commit the act of an operator, and return the values of the state.
 
     Raises:
@@ -592,7 +602,7 @@ async def operate(session: Session, head: Row, services: Services, turn: Turn) -
 
 async def _in_time(
     running: Awaitable[Mapping[str, Any]],
-    going: _Going,
+    going: RunningTurn,
     until: float,
     requests: Collection[Request],
 ) -> Mapping[str, Any]:
@@ -620,7 +630,7 @@ async def _in_time(
         session.lock.settle()
 
 
-async def _committed(session: Session, turn: Turn) -> Mapping[str, Any] | None:
+async def _committed(session: StoredSession, turn: Turn) -> Mapping[str, Any] | None:
     """Return the values of a turn that was committed just before its timeout, if it was.
 
     A commit that is still running may finish later; then the next commit fails against it.
@@ -632,7 +642,7 @@ async def _committed(session: Session, turn: Turn) -> Mapping[str, Any] | None:
     return values if values["turn"]["at"] == turn["at"] else None
 
 
-async def _failed(going: _Going, error: Exception, until: float) -> Turn:
+async def _failed(going: RunningTurn, error: Exception, until: float) -> Turn:
     """Return the record of the reply; if it fails fast, audit the failure and raise it."""
     session, head, services, turn = going.session, going.head, going.services, going.turn
     failure = failure_of(error, services.running)
@@ -665,7 +675,7 @@ def _tell(error: Exception, failure: JourneyError, running: Running) -> None:
         report(logging.ERROR, "journey_failed", exc_info=error)
 
 
-async def _locale(session: Session, head: Row) -> Locale:
+async def _locale(session: StoredSession, head: Row) -> Locale:
     """Return the locale of a session; None if its state cannot be read now."""
     try:
         return brought_locale(await session.values(head))
@@ -705,11 +715,11 @@ async def _without_journey(
 
 
 async def _run(
-    session: Session,
+    session: StoredSession,
     services: Services,
     inputs: Any,
     config: Any,
-    audience: Audience | None = None,
+    audience: ReplyStream | None = None,
 ) -> Mapping[str, Any]:
     """Run the graph, whose saver commits the turn; return the values of the state.
 
@@ -737,7 +747,9 @@ async def _run(
     return commit.values
 
 
-async def settled(session: Session, head: Row, config: JourneyConfig, models: Models | None) -> Row:
+async def settled(
+    session: StoredSession, head: Row, config: JourneyConfig, models: Models | None
+) -> Row:
     """Check the last reply if that is pending, and return the session's head with a due correction.
 
     The caller holds the turn of the session. So each reply is checked once, whichever process comes
@@ -774,7 +786,7 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
 
 
 async def events_of(
-    answer: Callable[[Tell], Coroutine[Any, Any, JourneyResponse]],
+    answer: Callable[[EventSink], Coroutine[Any, Any, JourneyResponse]],
 ) -> AsyncIterator[JourneyEvent]:
     """Run a turn and yield its events, the last of them `done`, or `error` before an error.
 

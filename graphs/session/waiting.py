@@ -11,7 +11,7 @@ from typing import Any
 from langgraph.types import Command
 
 from journeygraph.graphs.pipelines.build import asks_of
-from journeygraph.graphs.session.session import Session
+from journeygraph.graphs.session.session import StoredSession
 from journeygraph.graphs.storage.checkpoints import ROOT, NotStorable, PausedRun
 from journeygraph.graphs.storage.statements import Row
 from journeygraph.journeys import (
@@ -25,7 +25,7 @@ from journeygraph.nodes.json_data import plain
 from journeygraph.nodes.services import Services, brought_locale, setting_of
 from journeygraph.nodes.state.messages import Message, add_messages
 from journeygraph.nodes.state.phases import phase_of
-from journeygraph.nodes.state.session import Ask, Turn, Waiting
+from journeygraph.nodes.state.session import OpenQuestion, Turn, Waiting
 
 _MOST_REASON = 300
 """Maximum number of a question's characters in the audit."""
@@ -33,7 +33,7 @@ _RESUMED = "resumed"
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitingSession:
     """State of a session that waits for an answer.
 
     Attributes:
@@ -45,12 +45,12 @@ class Wait:
     waiting: Waiting
 
     @property
-    def asks(self) -> list[Ask]:
+    def asks(self) -> list[OpenQuestion]:
         """Open questions, in order."""
         return self.waiting["asks"]
 
     @property
-    def first(self) -> Ask:
+    def first(self) -> OpenQuestion:
         """First open question: a message answers that one."""
         return self.asks[0]
 
@@ -115,13 +115,13 @@ class Wait:
         return run.going_on({"turn": record, "messages": add_messages(window, list(messages))})
 
 
-async def wait_of(session: Session, head: Row) -> Wait | None:
+async def wait_of(session: StoredSession, head: Row) -> WaitingSession | None:
     """Return the waiting run of a session, or None."""
     if WAITING not in json.loads(head["flags"] or "[]"):
         return None
     values = await session.values(head)
     waiting = values["turn"].get("waiting")
-    return Wait(values, waiting) if waiting else None
+    return WaitingSession(values, waiting) if waiting else None
 
 
 def answer_to(answers: Mapping[str, Any]) -> Command[Any]:
@@ -129,13 +129,15 @@ def answer_to(answers: Mapping[str, Any]) -> Command[Any]:
     return Command(resume={id_: value for id_, value in answers.items() if id_})
 
 
-def resumed(wait: Wait, answers: Mapping[str, Any], *, by_message: bool) -> list[dict[str, Any]]:
+def resumed(
+    wait: WaitingSession, answers: Mapping[str, Any], *, by_message: bool
+) -> list[dict[str, Any]]:
     """Return the audit events of answers."""
     how = "answered by a message" if by_message else "answered by resume()"
     return [_event(_RESUMED, ask, how) for ask in wait.asks if ask["id"] in answers]
 
 
-def abandoned(wait: Wait, reason: str) -> list[dict[str, Any]]:
+def abandoned(wait: WaitingSession, reason: str) -> list[dict[str, Any]]:
     """Return the audit events of unanswered questions."""
     return [_event("abandoned", ask, reason) for ask in wait.asks]
 
@@ -180,7 +182,7 @@ def waiting_turn(services: Services, turn: Turn, run: PausedRun) -> Turn:
     }
 
 
-def shown(ask: Ask) -> str:
+def shown(ask: OpenQuestion) -> str:
     """Return a question as text: a text unchanged, anything else as JSON."""
     value = ask["value"]
     if value is None:
@@ -188,7 +190,7 @@ def shown(ask: Ask) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _event(kind: str, ask: Ask, reason: str) -> dict[str, Any]:
+def _event(kind: str, ask: OpenQuestion, reason: str) -> dict[str, Any]:
     return {
         "kind": kind,
         "from": ask["pathway"],
@@ -197,7 +199,7 @@ def _event(kind: str, ask: Ask, reason: str) -> dict[str, Any]:
     }
 
 
-def _plain_value(ask: Ask) -> Any:
+def _plain_value(ask: OpenQuestion) -> Any:
     try:
         return plain(ask["value"], "the value")
     except ValueError as error:

@@ -45,7 +45,7 @@ from journeygraph.journeys.config import TENANT
 from journeygraph.nodes.telemetry import waiting_turn
 
 if TYPE_CHECKING:
-    from journeygraph.graphs.storage.store import Arrival
+    from journeygraph.graphs.storage.store import LeaseRequest
 
 Connection = AsyncConnection[dict[str, Any]]
 Deed = Callable[[Connection], Awaitable[None]]
@@ -419,7 +419,7 @@ class Leases:
         self,
         tenant: str,
         session_id: str,
-        arrival: Arrival,
+        arrival: LeaseRequest,
         seals: Seals,
         interrupt: Callable[[], None],
     ) -> AsyncIterator[Row | None]:
@@ -466,7 +466,7 @@ class Leases:
             await run(connection, statements.RELEASE, **_named(self._held.pop()))
 
     async def _taken(
-        self, tenant: str, session_id: str, arrival: Arrival, seals: Seals
+        self, tenant: str, session_id: str, arrival: LeaseRequest, seals: Seals
     ) -> Row | None:
         ask = partial(self._asked, tenant, session_id, arrival, seals, os.urandom(8).hex())
         there, head = await ask()
@@ -505,7 +505,7 @@ class Leases:
             raise_translated(error)
 
     async def _asked(
-        self, tenant: str, session_id: str, arrival: Arrival, seals: Seals, asked: str
+        self, tenant: str, session_id: str, arrival: LeaseRequest, seals: Seals, asked: str
     ) -> tuple[bool, Row | None]:
         """Take the lease if it is free; return whether the session exists, and its head."""
         wanted: Row = {
@@ -605,7 +605,7 @@ class Leases:
 
 
 async def _kept(
-    connection: Connection, wanted: Row, arrival: Arrival, seals: Seals, known: Row | None
+    connection: Connection, wanted: Row, arrival: LeaseRequest, seals: Seals, known: Row | None
 ) -> Row:
     """Return the input of a turn as the lease keeps it, and the data key with which it is sealed.
 

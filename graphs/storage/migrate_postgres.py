@@ -50,7 +50,7 @@ _OURS_AND_THEIRS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Versions:
+class MigrationHeads:
     """The newest migrations of a database; None if it has none.
 
     Attributes:
@@ -78,8 +78,8 @@ class Migration:
     """Result of a migration: the versions before and after it."""
 
     database: str
-    before: Versions
-    after: Versions
+    before: MigrationHeads
+    after: MigrationHeads
 
 
 def migrate_postgres(
@@ -118,10 +118,10 @@ def migrate_postgres(
         ) from None
 
 
-def versions(connection: psycopg.Connection[Any]) -> Versions:
+def versions(connection: psycopg.Connection[Any]) -> MigrationHeads:
     """Return the newest migrations of a database."""
     ours, savers = (_version(connection, query) for query in _OURS_AND_THEIRS)
-    return Versions(ours, savers)
+    return MigrationHeads(ours, savers)
 
 
 async def required(connection: psycopg.AsyncConnection[Any], name: str) -> None:
@@ -136,7 +136,7 @@ async def required(connection: psycopg.AsyncConnection[Any], name: str) -> None:
     for query, there in zip(_OURS_AND_THEIRS, (found or (None, None))[:2], strict=True):
         row = await (await connection.execute(query)).fetchone() if there else None
         here.append(row[0] if row else None)
-    has = Versions(*here)
+    has = MigrationHeads(*here)
     if has.is_newer:
         row = await (await connection.execute(_RANGE)).fetchone() if found and found[2] else None
         refuse_newer(f"The database {name}", has.ours, row[0] if row else None)

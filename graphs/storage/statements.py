@@ -168,7 +168,7 @@ def in_span(turn: ColumnElement[Any]) -> ColumnElement[Any]:
     return (turn > low) & (turn <= high)
 
 
-class Records:
+class TableMapper:
     """Records of one table of `tables`: statements, writing, sealing and reading.
 
     Attributes:
@@ -386,7 +386,7 @@ ROW_BYTES = 200
 """Size of a row apart from its longer texts, as counted for pages."""
 
 
-def last_fitting(*read: Records) -> Sql:
+def last_fitting(*read: TableMapper) -> Sql:
     """Return the statement for the last turn up to which the rows of a span have `most` bytes.
 
     Args:
@@ -397,7 +397,7 @@ def last_fitting(*read: Records) -> Sql:
     return Sql(Sql.of(on_sqlite).sqlite, _on_postgres(on_postgres).postgres)
 
 
-def _last_fitting(read: Iterable[Records], octets: Any) -> Any:
+def _last_fitting(read: Iterable[TableMapper], octets: Any) -> Any:
     rows = union_all(*(records.sizes(octets) for records in read)).subquery("found")
     each = select(rows.c.turn, func.sum(rows.c.size).label("size")).group_by(rows.c.turn)
     turn = each.subquery("each_turn")
@@ -431,7 +431,7 @@ _NOT_GIVEN = {sessions.c[name] for name in ("fence", "lease_until", "unwanted_fe
 BEGIN_SESSION = Sql.of(
     insert(sessions).values({c: bindparam(c.name) for c in sessions.c if c not in _NOT_GIVEN})
 )
-STANDS = (
+UNCHANGED_SINCE_READ = (
     SESSION,
     sessions.c.version == bindparam("head"),
     # Deleted and started again, a session of that id and version is another one.
@@ -443,7 +443,7 @@ STANDS = (
 """Condition that no other turn has changed the session."""
 ADVANCE = Sql.of(
     update(sessions)
-    .where(*STANDS)
+    .where(*UNCHANGED_SINCE_READ)
     .values(
         version=bindparam("new_version"),
         status=bindparam("new_status"),
@@ -455,8 +455,8 @@ ADVANCE = Sql.of(
         lease_until=null(),
     )
 )
-TURNS = Records(turns)
-LATE = Records(late_links)
+TURNS = TableMapper(turns)
+LATE = TableMapper(late_links)
 _AUDITED = [column for column in audit.c if column.name != "id"]
 
 
@@ -467,7 +467,7 @@ def _given(target: Column[Any]) -> ColumnElement[Any]:
 
 
 # What is reported after a session was deleted must not stay behind.
-AUDIT = Records(
+AUDIT = TableMapper(
     audit,
     Sql.of(
         insert(audit).from_select(
@@ -736,7 +736,7 @@ LEAVE_TOMBSTONE = Sql.of(_tombstone).followed_by(
     "SET reason = excluded.reason, at = excluded.at"
 )
 FORGET_RECORDS = [
-    Records(owned).forget for owned in reversed(metadata.tables.values()) if owned.foreign_keys
+    TableMapper(owned).forget for owned in reversed(metadata.tables.values()) if owned.foreign_keys
 ]
 """Remove all that belongs to a session, in the reverse order of the tables."""
 
@@ -761,7 +761,7 @@ _MINE = (SESSION, sessions.c.fence == bindparam("held"))
 
 _GIVES_UP: ColumnElement[int] = bindparam("gives_up", type_=Integer())
 
-RUNNING = Records(running_turns)
+RUNNING = TableMapper(running_turns)
 _RUNS = (RUNNING.mine,)
 _OF_FENCE = running_turns.c.fence == bindparam("held")
 # The lease was given, and the answer was lost: the same request takes it again.

@@ -141,7 +141,7 @@ class Store:
             lock = self._locks[session_id] = SessionLock(session_id)
         return lock
 
-    def turn(self, session_id: str, arrival: Arrival | None = None) -> SessionTurn:
+    def turn(self, session_id: str, arrival: LeaseRequest | None = None) -> SessionTurn:
         """Return the turn of a session as a block, which gives its head; None if it is not there.
 
         Args:
@@ -259,7 +259,7 @@ MOST_WAITING = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class LeaseRequest:
     """A request for the turn of a session.
 
     Attributes:
@@ -277,7 +277,7 @@ class Arrival:
     gives_up: int | None = None
 
 
-_WAITS = Arrival()
+_WAITS = LeaseRequest()
 
 
 @dataclass(slots=True)
@@ -362,7 +362,7 @@ class SessionTurn:
 
     __slots__ = ("_arrival", "_lease", "_lock", "_session_id", "_store")
 
-    def __init__(self, store: Store, session_id: str, arrival: Arrival) -> None:
+    def __init__(self, store: Store, session_id: str, arrival: LeaseRequest) -> None:
         self._store, self._session_id, self._arrival = store, session_id, arrival
         self._lock = store.lock(session_id)
         self._lease: Any = None

@@ -12,9 +12,9 @@ from journeygraph.graphs.storage.sealing import Seal, Seals, is_sealed
 from journeygraph.graphs.storage.statements import (
     ALL_TURNS,
     TURNS,
-    Records,
     Row,
     Sql,
+    TableMapper,
     first,
     now,
     of_tenant,
@@ -56,7 +56,7 @@ _NAMES = {
 }
 """Types of the records of a session."""
 _PARTS = [
-    (_NAMES.get(table, table.name), Records(table))
+    (_NAMES.get(table, table.name), TableMapper(table))
     for table in metadata.tables.values()
     if table.foreign_keys and table is not late_links  # which have hashes alone
 ]
@@ -155,7 +155,7 @@ async def _seal_of(store: Store, seals: Seals, head: Row) -> Seal:
     return Seal(store.tenant)
 
 
-async def _rows(store: Store, records: Records, session_id: str) -> AsyncIterator[Row]:
+async def _rows(store: Store, records: TableMapper, session_id: str) -> AsyncIterator[Row]:
     """Yield the rows of a session; of a table with turns, in the order of these."""
     mine: Row = {"session": session_id}
     if records.has_turns:
@@ -175,7 +175,7 @@ async def _rows(store: Store, records: Records, session_id: str) -> AsyncIterato
         after = rows[-1][records.last_key]
 
 
-async def _next_turn(store: Store, records: Records, session_id: str, span: Row) -> int | None:
+async def _next_turn(store: Store, records: TableMapper, session_id: str, span: Row) -> int | None:
     [row] = await store.read(records.next_turn, session=session_id, **span)
     found: int | None = row["turn"]
     return found

@@ -71,8 +71,8 @@ class Call(Definition):
     Source: flow control, state guidance injection.
     """
 
-    waits = True
-    stand_ins = {"tool": "?"}
+    defers_errors = True
+    placeholders = {"tool": "?"}
 
     tool: ToolName
     arguments: Mapping[str, ContextName] = Field(default_factory=dict)

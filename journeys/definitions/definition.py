@@ -82,9 +82,9 @@ class Definition(BaseModel, metaclass=_DefinitionType):
     """Own faults for missing keys."""
     is_mapping: ClassVar[bool] = False
     """True if class bodies write it as a dict, too."""
-    waits: ClassVar[bool] = False
+    defers_errors: ClassVar[bool] = False
     """True if the reader of a body says what is wrong with it, by its place."""
-    stand_ins: ClassVar[Mapping[str, Any]] = {}
+    placeholders: ClassVar[Mapping[str, Any]] = {}
     """Placeholder for a missing or wrong required value, so that the rest is checked."""
 
     def __init__(self, *args: Any, **given: Any) -> None:
@@ -130,7 +130,7 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         Raises:
             ConfigurationError: With every fault, one a line.
         """
-        if self.waits:
+        if self.defers_errors:
             self.__dict__["_faults"] = tuple(faults)
             return
         lines = [f"{self.of(given)}: {fault}" for fault in faults]

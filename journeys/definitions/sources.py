@@ -134,7 +134,7 @@ class Source:
         self, cls: type[Made], written: dict[str, Any], handler: Callable[[Any], Made]
     ) -> Made | None:
         if isinstance(written, NotAMapping):
-            made = handler({**cls.stand_ins})
+            made = handler({**cls.placeholders})
             made.__dict__["_broken"] = {*cls.keys()}
             return made
         value = self._arranged(cls, written)
@@ -167,7 +167,7 @@ class Source:
         if not self.is_code:
             wrong += [{"type": "missing", "loc": (key,)} for key in cls.needed - value.keys()]
         given = {name: item for name, item in value.items() if name not in hidden}
-        given |= {n: cls.stand_ins[n] for n in self.hidden(cls) if n in cls.stand_ins}
+        given |= {n: cls.placeholders[n] for n in self.hidden(cls) if n in cls.placeholders}
         try:
             made = handler(given)
         except ValidationError as error:
@@ -303,10 +303,10 @@ def _broken(known: set[str], value: Mapping[str, Any], wrong: Sequence[Any]) -> 
 
 
 def _without(cls: type[Definition], value: dict[str, Any], wrong: Sequence[Any]) -> Any:
-    """Return a mapping without its wrong parts; required ones are taken from `stand_ins`."""
+    """Return a mapping without its wrong parts; required ones are taken from `placeholders`."""
     paths = [(real_path(value, item["loc"]), item["type"]) for item in wrong]
     out = {_smallest(value, path): kind.startswith("model_") for path, kind in paths if path}
-    return {**cls.stand_ins, **_left(value, out)}
+    return {**cls.placeholders, **_left(value, out)}
 
 
 def _follows(cls: type[Definition], error: Any, errors: list[Any]) -> bool:

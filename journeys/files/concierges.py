@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from journeygraph.journeys.declarations.guidelines import GuidelineSpec
+from journeygraph.journeys.declarations.transitions import IntentTrigger
 from journeygraph.journeys.errors import JourneyDefinitionError
-from journeygraph.journeys.faults import Where
+from journeygraph.journeys.faults import SourceLocation
 from journeygraph.journeys.files.form import AgentForm, ConciergeForm, JourneyForm
 from journeygraph.journeys.files.journey_file import agent_of, journey_of, read_document
-from journeygraph.journeys.files.part import Part
+from journeygraph.journeys.files.part import FilePart
 from journeygraph.journeys.files.rules import check_tools, guidelines_of
-from journeygraph.journeys.notions.guidelines import GuidelineSpec
-from journeygraph.journeys.notions.transitions import IntentTrigger
 from journeygraph.journeys.reading.composing import CANCELS, compose
 from journeygraph.journeys.reading.rule_reader import read_guidelines, taken_ids
 from journeygraph.journeys.spec.hashing import content_hash
@@ -25,7 +25,7 @@ Beside = Callable[[str], str]
 _PLAIN_NAME = re.compile(r"[\w][\w .-]*\.(yaml|yml|json)")
 
 
-def concierge_of(part: Part, form: ConciergeForm, beside: Beside | None) -> JourneySpec | None:
+def concierge_of(part: FilePart, form: ConciergeForm, beside: Beside | None) -> JourneySpec | None:
     """Return the concierge in a file; None if it or a journey of it has faults.
 
     Args:
@@ -52,9 +52,9 @@ def concierge_of(part: Part, form: ConciergeForm, beside: Beside | None) -> Jour
 
 
 def _composed(
-    part: Part,
+    part: FilePart,
     form: ConciergeForm,
-    where: Where,
+    where: SourceLocation,
     journeys: Sequence[JourneySpec],
     guidelines: Sequence[GuidelineSpec],
 ) -> JourneySpec | None:
@@ -77,11 +77,11 @@ def _composed(
     return replace(spec, name=name)
 
 
-def _inline(part: Part, number: int, form: JourneyForm) -> JourneySpec | None:
+def _inline(part: FilePart, number: int, form: JourneyForm) -> JourneySpec | None:
     return journey_of(part.inner("journeys", number), form)
 
 
-def _beside(part: Part, number: int, name: str, beside: Beside | None) -> JourneySpec | None:
+def _beside(part: FilePart, number: int, name: str, beside: Beside | None) -> JourneySpec | None:
     """Return the journey of a file that is named; its faults are those of the whole."""
     path = ("journeys", number)
     if not _PLAIN_NAME.fullmatch(name):
@@ -108,7 +108,7 @@ def _beside(part: Part, number: int, name: str, beside: Beside | None) -> Journe
 
 
 def _check_guideline_tools(
-    part: Part, form: ConciergeForm, journeys: Sequence[JourneySpec]
+    part: FilePart, form: ConciergeForm, journeys: Sequence[JourneySpec]
 ) -> None:
     known = list(dict.fromkeys(name for spec in journeys for name in spec.tools))
     for number, guideline in enumerate(form.guidelines):

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from journeygraph.journeys.definitions.sources import paths_in
-from journeygraph.journeys.faults import Path, Place
+from journeygraph.journeys.faults import Path, TextPosition
 
 MOST_DEPTH = 20
 """Deepest nesting of mappings and lists."""
@@ -19,7 +19,7 @@ MOST_DEPTH = 20
 class TextFault:
     """Fault of the text itself, with its place."""
 
-    place: Place
+    place: TextPosition
     message: str
     remedy: str = ""
 
@@ -27,7 +27,7 @@ class TextFault:
 class _UnreadableError(Exception):
     """The text cannot be read."""
 
-    def __init__(self, place: Place, message: str, remedy: str = "") -> None:
+    def __init__(self, place: TextPosition, message: str, remedy: str = "") -> None:
         super().__init__(message)
         self.fault = TextFault(place, message, remedy)
 
@@ -47,8 +47,8 @@ class Tree:
     """
 
     value: Any = None
-    values: dict[Path, Place] = field(default_factory=dict)
-    keys: dict[Path, Place] = field(default_factory=dict)
+    values: dict[Path, TextPosition] = field(default_factory=dict)
+    keys: dict[Path, TextPosition] = field(default_factory=dict)
     raw: dict[Path, str] = field(default_factory=dict)
     faults: list[TextFault] = field(default_factory=list)
     broken: bool = False
@@ -75,13 +75,13 @@ class Tree:
         """Mapping or list, by identity -> its path."""
         return paths_in(self.value)
 
-    def place(self, path: Path) -> Place:
+    def place(self, path: Path) -> TextPosition:
         """Return where something stands: its key, else the value, else what holds it."""
         while path:
             if found := self.keys.get(path) or self.values.get(path):
                 return found
             path = path[:-1]
-        return self.values.get((), Place(1, 1))
+        return self.values.get((), TextPosition(1, 1))
 
 
 def tree_of(text: str) -> Tree:
@@ -235,18 +235,18 @@ def _composed(text: str) -> tuple[Any, Any]:
         raise _syntax_error(error) from None
     except ReaderError as error:
         before = text[: error.position]
-        place = Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
+        place = TextPosition(before.count("\n") + 1, len(before) - before.rfind("\n"))
         message = f"YAML does not allow the character U+{error.character:04X}."
         raise _UnreadableError(place, message, "Remove it.") from None
     except (YAMLError, ValueError, AssertionError, LookupError, TypeError, AttributeError) as error:
         # For some texts the scanner raises errors of other kinds.
         message = f"YAML syntax error: {_one_line(str(error)) or 'it cannot be parsed'}."
-        raise _UnreadableError(Place(1, 1), message, _WAY_OUT) from None
+        raise _UnreadableError(TextPosition(1, 1), message, _WAY_OUT) from None
 
 
 def _syntax_error(error: Any) -> _UnreadableError:
     mark = error.problem_mark or error.context_mark
-    place = _place(mark) if mark else Place(1, 1)
+    place = _place(mark) if mark else TextPosition(1, 1)
     if type(error).__name__ == "MaxDepthExceededError":
         message = f"the file has more than {MOST_DEPTH} levels of nesting."
         return _UnreadableError(place, message, "Remove levels.")
@@ -259,5 +259,5 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())[:200]
 
 
-def _place(mark: Any) -> Place:
-    return Place(mark.line + 1, mark.column + 1)
+def _place(mark: Any) -> TextPosition:
+    return TextPosition(mark.line + 1, mark.column + 1)

@@ -13,6 +13,12 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict
 
 from journeygraph.journeys.agents.tools import ToolSpec
+from journeygraph.journeys.declarations.effects import Effect
+from journeygraph.journeys.declarations.guidelines import Guideline
+from journeygraph.journeys.declarations.personality import Personality
+from journeygraph.journeys.declarations.transitions import (
+    Transition,
+)
 from journeygraph.journeys.definitions.definition import Definition, rule
 from journeygraph.journeys.definitions.value_types import (
     BY_SHAPE,
@@ -25,12 +31,6 @@ from journeygraph.journeys.definitions.value_types import (
     ToolName,
 )
 from journeygraph.journeys.faults import Fault
-from journeygraph.journeys.notions.effects import Effect
-from journeygraph.journeys.notions.guidelines import Guideline
-from journeygraph.journeys.notions.personality import Personality
-from journeygraph.journeys.notions.transitions import (
-    Transition,
-)
 from journeygraph.journeys.reading.declared import Declared, OfConcierge, OfJourney, OfWholeJourney
 from journeygraph.journeys.spec.pathway_values import Fields
 from journeygraph.journeys.spec.spec import PathwaySpec, fields_twice, names_twice
@@ -61,7 +61,7 @@ class DefinitionForm(Declared):
         guidelines: Rules of behaviour.
     """
 
-    stand_ins = {"id": "unnamed"}
+    placeholders = {"id": "unnamed"}
 
     _: KW_ONLY
     id: Name

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+from journeygraph.journeys.declarations.guidelines import Guideline, GuidelineSpec
 from journeygraph.journeys.definitions.definition import Definition
 from journeygraph.journeys.errors import JourneyDefinitionError
-from journeygraph.journeys.faults import Fault, Place
+from journeygraph.journeys.faults import Fault, TextPosition
 from journeygraph.journeys.files.documents import TextFault, Tree, tree_of
 from journeygraph.journeys.files.form import (
     DETAILS,
@@ -18,11 +19,10 @@ from journeygraph.journeys.files.form import (
     JourneyForm,
     kind_of,
 )
-from journeygraph.journeys.files.part import FileSource, InFile, Part, in_order, unreadable
+from journeygraph.journeys.files.part import FilePart, FileSource, InFile, in_order, unreadable
 from journeygraph.journeys.files.rules import check_tools, guidelines_of, returns_of
 from journeygraph.journeys.files.states import pathway_of, tools_of
-from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec
-from journeygraph.journeys.reading.builder import Draft, build
+from journeygraph.journeys.reading.builder import JourneyDraft, build
 from journeygraph.journeys.reading.rule_reader import read_guidelines, related
 from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec
 from journeygraph.journeys.spec.warning_signs import kept_names, unset_inputs
@@ -42,17 +42,19 @@ def read_tree(text: str, name: str) -> Tree:
         raise too_large(name)
     tree = tree_of(text)
     if tree.value is None and not tree.faults:
-        tree.faults.append(TextFault(Place(1, 1), "the file is empty.", "Write a journey."))
+        tree.faults.append(TextFault(TextPosition(1, 1), "the file is empty.", "Write a journey."))
     return tree
 
 
 def too_large(name: str) -> JourneyDefinitionError:
     """Return the error of a file that is too long."""
     message = f"the file is larger than {MOST_BYTES // 1024} kB."
-    return unreadable(name, TextFault(Place(1, 1), message, "Split it."))
+    return unreadable(name, TextFault(TextPosition(1, 1), message, "Split it."))
 
 
-def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, Definition | None]:
+def read_document(
+    text: str, name: str, wanted: Sequence[str]
+) -> tuple[FilePart, Definition | None]:
     """Return a file's content and, as far as it fits, its form; its faults are noted in the part.
 
     Args:
@@ -64,7 +66,7 @@ def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, De
         JourneyDefinitionError: It cannot be read, or is of another kind.
     """
     tree = read_tree(text, name)
-    part = Part(name, tree)
+    part = FilePart(name, tree)
     kind = kind_of(tree.value)
     broken = tree.broken or tree.value is None or kind not in wanted
     if not broken:
@@ -90,7 +92,7 @@ def refuse(faults: Sequence[Fault]) -> None:
         raise JourneyDefinitionError(in_order(faults))
 
 
-def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
+def journey_of(part: FilePart, form: JourneyForm) -> JourneySpec | None:
     """Return the journey in a part of a file; None if that or the rest of the file has faults."""
     tools = tools_of(part, form.tools)
     returns = returns_of(part, form)
@@ -101,7 +103,7 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
     for id_, state in form.states.items():
         path = ("states", id_, "guidelines")
         guidelines += guidelines_of(part, state.guidelines, *path, state=id_)
-    draft = Draft(
+    draft = JourneyDraft(
         id=form.id,
         name=form.name or form.id.replace("_", " ").capitalize(),
         where=part.where(f"{'agent' if part.only else 'journey'} '{form.id}'"),
@@ -121,7 +123,7 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
     return spec and _with_warnings(part, form, spec)
 
 
-def _with_warnings(part: Part, form: JourneyForm, spec: JourneySpec) -> JourneySpec:
+def _with_warnings(part: FilePart, form: JourneyForm, spec: JourneySpec) -> JourneySpec:
     """Return a journey that knows which inputs of its states nothing sets."""
     known = kept_names(spec)
     found = [
@@ -134,14 +136,14 @@ def _with_warnings(part: Part, form: JourneyForm, spec: JourneySpec) -> JourneyS
     return replace(spec, unset=(*spec.unset, *unset), warnings=warnings)
 
 
-def global_guidelines_of(part: Part, form: GuidelinesForm) -> tuple[GuidelineSpec, ...]:
+def global_guidelines_of(part: FilePart, form: GuidelinesForm) -> tuple[GuidelineSpec, ...]:
     """Return the guidelines of a file that has nothing else."""
     written = guidelines_of(part, form.guidelines, "guidelines")
     found = read_guidelines(written, part.faults, journey=None)
     return related(found, part.faults, len(written))
 
 
-def _check_guideline_tools(part: Part, form: JourneyForm, known: Sequence[str]) -> None:
+def _check_guideline_tools(part: FilePart, form: JourneyForm, known: Sequence[str]) -> None:
     written: list[tuple[tuple[str, ...], Sequence[Guideline]]] = [((), form.guidelines)]
     written += [(("states", id_), state.guidelines) for id_, state in form.states.items()]
     for path, guidelines in written:
@@ -150,7 +152,7 @@ def _check_guideline_tools(part: Part, form: JourneyForm, known: Sequence[str]) 
 
 
 def _say_where_detours_stand(
-    part: Part, form: JourneyForm, pathways: Mapping[str, PathwaySpec]
+    part: FilePart, form: JourneyForm, pathways: Mapping[str, PathwaySpec]
 ) -> None:
     for number, item in enumerate(form.transitions):
         if item.to_pathway in pathways:
@@ -170,7 +172,7 @@ def _over_at_once(spec: JourneySpec) -> Iterator[Fault]:
         )
 
 
-def agent_of(part: Part, form: AgentForm) -> JourneySpec | None:
+def agent_of(part: FilePart, form: AgentForm) -> JourneySpec | None:
     """Return the agent in a part of a file as a journey; None if that or the rest has faults."""
-    inner = Part(part.name, part.tree, part.base, part.faults, DETAILS)
+    inner = FilePart(part.name, part.tree, part.base, part.faults, DETAILS)
     return journey_of(inner, form.as_journey())

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from journeygraph.journeys.concierge import journey_class
-from journeygraph.journeys.faults import Place
+from journeygraph.journeys.declarations.guidelines import GuidelineSpec
+from journeygraph.journeys.faults import TextPosition
 from journeygraph.journeys.files.concierges import Beside, concierge_of
 from journeygraph.journeys.files.documents import TextFault
 from journeygraph.journeys.files.form import (
@@ -30,7 +31,6 @@ from journeygraph.journeys.files.journey_file import (
 )
 from journeygraph.journeys.files.part import unreadable
 from journeygraph.journeys.journey import Journey
-from journeygraph.journeys.notions.guidelines import GuidelineSpec
 from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen
 
 Placed = TypeVar("Placed", PathwaySpec, TransitionSpec)
@@ -75,7 +75,7 @@ def text_of(file: Path) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         before = data[: error.start]
-        place = Place(before.count(10) + 1, error.start - before.rfind(b"\n"))
+        place = TextPosition(before.count(10) + 1, error.start - before.rfind(b"\n"))
         seems = " It looks like UTF-16." if data[:2] in _UTF_16 else ""
         fault = TextFault(place, f"the text is not UTF-8.{seems}", "Save it as UTF-8.")
         raise unreadable(file.name, fault) from None

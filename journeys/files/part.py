@@ -9,7 +9,7 @@ from typing import Any
 from journeygraph.journeys.agents.agent import Agent, may_name
 from journeygraph.journeys.definitions.sources import Source, refused, wrong
 from journeygraph.journeys.errors import JourneyDefinitionError, did_you_mean
-from journeygraph.journeys.faults import Fault, Path, Place, Where
+from journeygraph.journeys.faults import Fault, Path, SourceLocation, TextPosition
 from journeygraph.journeys.files.documents import TextFault, Tree
 from journeygraph.journeys.files.expressions import (
     ContextCondition,
@@ -20,17 +20,17 @@ from journeygraph.journeys.files.expressions import (
 _MOST_SHOWN = 60
 
 
-class InFile(Where):
+class InFile(SourceLocation):
     """A part of a file, as messages begin with it: `file:line:column what`."""
 
-    part: Part
+    part: FilePart
     path: Path
     what: str
     elsewhere: dict[str, Path]
     pathway = "state"
     never = ": never"
 
-    def __new__(cls, part: Part, path: Path, what: str) -> InFile:
+    def __new__(cls, part: FilePart, path: Path, what: str) -> InFile:
         """Return the place of a part that messages call `what`."""
         where = super().__new__(cls, f"{part.placed(part.tree.place(path))} {what}")
         where.part, where.path, where.what, where.elsewhere = part, path, what, {}
@@ -45,7 +45,7 @@ class InFile(Where):
         """Return the key of an attribute."""
         return in_file or in_code.strip("_")
 
-    def place(self, path: Path, *, at_key: bool) -> Place:
+    def place(self, path: Path, *, at_key: bool) -> TextPosition:
         """Return the place of a part of it: of its value, or of its key."""
         tree = self.part.tree
         whole = (*self.path, *path)
@@ -58,11 +58,11 @@ class InFile(Where):
         is_whole = whole == self.path or at_key
         return tree.place(whole) if is_whole else tree.values[whole]
 
-    def inner(self, said: str, *path: str | int) -> Where:
+    def inner(self, said: str, *path: str | int) -> SourceLocation:
         """Return a part of it, as messages name that."""
         return InFile(self.part, (*self.path, *path), f"{self.what}{said}")
 
-    def sentence(self, message: str, place: Place | None) -> str:
+    def sentence(self, message: str, place: TextPosition | None) -> str:
         """Return a message with the place and the name of the definition before it."""
         at = self.part.placed(place or self.part.tree.place(self.path))
         return f"{at}{' ' if self.what else ''}{self.what}: {message}"
@@ -71,7 +71,7 @@ class InFile(Where):
 class FileSource(Source):
     """Source of definitions' values in a file."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: FilePart) -> None:
         super().__init__()
         self.tree = part.tree
         self.faults = part.faults
@@ -123,7 +123,7 @@ class FileSource(Source):
         return Agent(name=value)
 
 
-class Part:
+class FilePart:
     """A journey in a file, or all that a file holds.
 
     Args:
@@ -148,9 +148,9 @@ class Part:
         self.faults: list[Fault] = [] if faults is None else faults
         self.only = only
 
-    def inner(self, *path: str | int) -> Part:
+    def inner(self, *path: str | int) -> FilePart:
         """Return a part within this one; its faults are these."""
-        return Part(self.name, self.tree, self._whole(path), self.faults)
+        return FilePart(self.name, self.tree, self._whole(path), self.faults)
 
     def at(self, *path: str | int) -> Any:
         """Return what is written there, as plain data."""
@@ -192,7 +192,7 @@ class Part:
         remedy = f"{did_you_mean(name, known)}{there}"
         self.note(f"'{name}' is not a {kind} of this file.", *path, remedy=remedy)
 
-    def placed(self, place: Place) -> str:
+    def placed(self, place: TextPosition) -> str:
         """Return how messages name a place of the file."""
         return f"{self.name}:{place.line}:{place.column}"
 
@@ -204,20 +204,20 @@ class Part:
 class _At(InFile):
     """A place of a file."""
 
-    def __new__(cls, part: Part, place: Place) -> _At:
+    def __new__(cls, part: FilePart, place: TextPosition) -> _At:
         where: _At = super().__new__(cls, part, (), "")  # type: ignore[assignment]
         where.known = place
         return where
 
-    known: Place
+    known: TextPosition
 
-    def place(self, path: Path, *, at_key: bool) -> Place:
+    def place(self, path: Path, *, at_key: bool) -> TextPosition:
         return self.known
 
 
 def unreadable(name: str, *faults: TextFault) -> JourneyDefinitionError:
     """Return the error of a file that cannot be read at all."""
-    part = Part(name, Tree())
+    part = FilePart(name, Tree())
     part.note_text(faults)
     return JourneyDefinitionError(in_order(part.faults))
 
@@ -225,7 +225,7 @@ def unreadable(name: str, *faults: TextFault) -> JourneyDefinitionError:
 def in_order(faults: Iterable[Fault]) -> list[Fault]:
     """Return faults file by file, in the order of their places, each once."""
 
-    def place(fault: Fault) -> tuple[str, Place]:
-        return fault.file, fault.place or Place(0, 0)
+    def place(fault: Fault) -> tuple[str, TextPosition]:
+        return fault.file, fault.place or TextPosition(0, 0)
 
     return sorted(dict.fromkeys(faults), key=place)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from journeygraph.journeys.agents.tools import ToolSpec
+from journeygraph.journeys.declarations.behaviors import ReturnToPrevious, ReturnToSpecific
+from journeygraph.journeys.declarations.guidelines import Guideline
 from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.files.form import JourneyForm
-from journeygraph.journeys.files.part import Part
-from journeygraph.journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
-from journeygraph.journeys.notions.guidelines import Guideline
+from journeygraph.journeys.files.part import FilePart
 from journeygraph.journeys.reading.rule_reader import WrittenGuideline
 
 
-def returns_of(part: Part, form: JourneyForm) -> dict[str, ReturnToPrevious | ReturnToSpecific]:
+def returns_of(part: FilePart, form: JourneyForm) -> dict[str, ReturnToPrevious | ReturnToSpecific]:
     """Return how the states return that transitions enter as detours."""
     first: dict[str, tuple[ReturnToPrevious | ReturnToSpecific | None, int]] = {}
     for number, item in enumerate(form.transitions):
@@ -27,7 +27,7 @@ def returns_of(part: Part, form: JourneyForm) -> dict[str, ReturnToPrevious | Re
 
 
 def guidelines_of(
-    part: Part, guidelines: Sequence[Guideline], *path: str | int, state: str | None = None
+    part: FilePart, guidelines: Sequence[Guideline], *path: str | int, state: str | None = None
 ) -> list[WrittenGuideline]:
     """Return guidelines as they are written at a place of a file."""
     return [
@@ -40,7 +40,9 @@ def _called(guideline: Guideline, number: int) -> str:
     return f"'{guideline.id}'" if guideline.id else str(number + 1)
 
 
-def check_tools(part: Part, names: Sequence[str], known: Sequence[str], *path: str | int) -> None:
+def check_tools(
+    part: FilePart, names: Sequence[str], known: Sequence[str], *path: str | int
+) -> None:
     """Note names of tools that are not there."""
     for number, name in enumerate(names):
         if name not in known:
@@ -48,7 +50,7 @@ def check_tools(part: Part, names: Sequence[str], known: Sequence[str], *path: s
 
 
 def check_arguments(
-    part: Part, arguments: Mapping[str, str], tool: ToolSpec, *path: str | int
+    part: FilePart, arguments: Mapping[str, str], tool: ToolSpec, *path: str | int
 ) -> None:
     """Note arguments that a tool does not take."""
     known = list(tool.parameters.get("properties", arguments))

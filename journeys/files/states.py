@@ -13,17 +13,17 @@ from typing_extensions import TypedDict
 from journeygraph.journeys.agents.agent import Agent, Saying
 from journeygraph.journeys.agents.signature import InputField, OutputField, Signature, SignatureSpec
 from journeygraph.journeys.agents.tools import Call, ToolSpec
-from journeygraph.journeys.errors import JourneyDefinitionError, did_you_mean
-from journeygraph.journeys.files.form import JourneyForm, ToolForm
-from journeygraph.journeys.files.part import Part
-from journeygraph.journeys.files.rules import check_arguments, check_tools
-from journeygraph.journeys.notions.behaviors import (
+from journeygraph.journeys.declarations.behaviors import (
     MergeStrategy,
     ReturnToPrevious,
     ReturnToSpecific,
 )
-from journeygraph.journeys.notions.effects import Effect
-from journeygraph.journeys.notions.fields import Check, Field, Form, ToolCheck
+from journeygraph.journeys.declarations.effects import Effect
+from journeygraph.journeys.declarations.fields import Check, Field, Form, ToolCheck
+from journeygraph.journeys.errors import JourneyDefinitionError, did_you_mean
+from journeygraph.journeys.files.form import JourneyForm, ToolForm
+from journeygraph.journeys.files.part import FilePart
+from journeygraph.journeys.files.rules import check_arguments, check_tools
 from journeygraph.journeys.pipelines.pattern import PatternPipeline
 from journeygraph.journeys.pipelines.pipeline import Pipeline
 from journeygraph.journeys.reading.pipeline_reader import read_pipeline, registered
@@ -40,7 +40,7 @@ _RESPONSE = "response"
 _GIVEN = ("message", "context", "history", "tool_results", "guidelines")
 
 
-def signature_of(part: Part, id_: str, form: JourneyForm) -> SignatureSpec | None:
+def signature_of(part: FilePart, id_: str, form: JourneyForm) -> SignatureSpec | None:
     """Return the contract of a state's agents: the message in, a reply and the outputs out."""
     state, path = form.states[id_], ("states", id_, "outputs")
     outputs: dict[str, Any] = {_RESPONSE: (str, OutputField(description=_SAID))}
@@ -63,7 +63,7 @@ def signature_of(part: Part, id_: str, form: JourneyForm) -> SignatureSpec | Non
         return None
 
 
-def _inputs(part: Part, id_: str, form: JourneyForm) -> dict[str, Any]:
+def _inputs(part: FilePart, id_: str, form: JourneyForm) -> dict[str, Any]:
     """Return what agents are given of the context, described as the states that make it do."""
     state, path = form.states[id_], ("states", id_, "inputs")
     described = {
@@ -93,7 +93,7 @@ def accumulated(state: PathwaySpec) -> dict[str, MergeStrategy | None]:
     }
 
 
-def _annotation(part: Part, form: ValueSchema, path: Sequence[str | int], name: str) -> Any:
+def _annotation(part: FilePart, form: ValueSchema, path: Sequence[str | int], name: str) -> Any:
     """Return the Python type of a value; of one that has faults, which are noted, any."""
     kinds = [form.type] if isinstance(form.type, str) else list(form.type or ())
     nullable = "null" in kinds or None in form.enum
@@ -117,7 +117,7 @@ def _annotation(part: Part, form: ValueSchema, path: Sequence[str | int], name: 
 
 
 def _note_stray(
-    part: Part, form: ValueSchema, kinds: Sequence[str], path: Sequence[str | int]
+    part: FilePart, form: ValueSchema, kinds: Sequence[str], path: Sequence[str | int]
 ) -> None:
     """Note words that say nothing of a value of its kind."""
     given = {"items": form.items is not None, "properties": form.properties is not None}
@@ -127,7 +127,9 @@ def _note_stray(
             part.note(f"{word} is only for type {kind}.", *path, word, remedy=remedy)
 
 
-def _choice(part: Part, form: ValueSchema, kinds: Sequence[str], path: Sequence[str | int]) -> Any:
+def _choice(
+    part: FilePart, form: ValueSchema, kinds: Sequence[str], path: Sequence[str | int]
+) -> Any:
     wanted = _SINGLE.get(kinds[0]) if kinds else None
     if kinds and wanted not in (str, int, bool):
         said = f"enum is only for text, whole numbers and booleans, not for type {kinds[0]}."
@@ -144,7 +146,9 @@ def _choice(part: Part, form: ValueSchema, kinds: Sequence[str], path: Sequence[
     return Literal[values]
 
 
-def _of_kind(part: Part, form: ValueSchema, kind: str, path: Sequence[str | int], name: str) -> Any:
+def _of_kind(
+    part: FilePart, form: ValueSchema, kind: str, path: Sequence[str | int], name: str
+) -> Any:
     if kind in _SINGLE:
         return _SINGLE[kind]
     if kind == "array":
@@ -183,7 +187,7 @@ def _object(name: str, schema: str, members: tuple[tuple[str, Any], ...]) -> Any
     return TypedDict(name, fields)  # type: ignore[operator]
 
 
-def tools_of(part: Part, forms: Sequence[ToolForm]) -> dict[str, ToolSpec]:
+def tools_of(part: FilePart, forms: Sequence[ToolForm]) -> dict[str, ToolSpec]:
     """Return the tools that a journey declares, by name."""
     tools: dict[str, ToolSpec] = {}
     for number, form in enumerate(forms):
@@ -197,7 +201,7 @@ def tools_of(part: Part, forms: Sequence[ToolForm]) -> dict[str, ToolSpec]:
 
 
 def pathway_of(
-    part: Part,
+    part: FilePart,
     id_: str,
     form: JourneyForm,
     tools: Mapping[str, ToolSpec],
@@ -230,7 +234,7 @@ def pathway_of(
     )
 
 
-def _check_kind(part: Part, state: PathwaySpec, path: tuple[str, str]) -> None:
+def _check_kind(part: FilePart, state: PathwaySpec, path: tuple[str, str]) -> None:
     collects = part.has(*path, "outputs") or part.has(*path, "fields")
     if state.kind == "collect" and not collects:
         said = "a state of kind collect has neither fields nor outputs."
@@ -247,7 +251,7 @@ _OF_AGENTS = ("outputs", "inputs", "pipeline", "tools")
 """Keys of a state that have no effect without agents."""
 
 
-def _agents(part: Part, id_: str, state: PathwaySpec) -> tuple[str, ...]:
+def _agents(part: FilePart, id_: str, state: PathwaySpec) -> tuple[str, ...]:
     """Return the names of a state's agents; a state with fields has none by default."""
     path = ("states", id_)
     is_silent = not part.has(*path, "agents")
@@ -260,7 +264,7 @@ def _agents(part: Part, id_: str, state: PathwaySpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(state.agents))
 
 
-def _saying(part: Part, id_: str, state: PathwaySpec) -> PatternPipeline:
+def _saying(part: FilePart, id_: str, state: PathwaySpec) -> PatternPipeline:
     path = ("states", id_)
     for key in ("agents", "action", *_OF_AGENTS):
         if key in state.model_fields_set:
@@ -275,7 +279,7 @@ def _pipeline(state: PathwaySpec) -> tuple[str, Any]:
 
 
 def _check_calls(
-    part: Part, calls: Sequence[Call], tools: Mapping[str, ToolSpec], path: tuple[str, str]
+    part: FilePart, calls: Sequence[Call], tools: Mapping[str, ToolSpec], path: tuple[str, str]
 ) -> None:
     for number, call in enumerate(calls):
         at = (*path, "calls", number)
@@ -295,7 +299,7 @@ def saying(id_: str, text: str) -> PatternPipeline:
 Tools = Mapping[str, ToolSpec]
 
 
-def check_form(part: Part, form: Form | None, tools: Tools, *path: str | int) -> None:
+def check_form(part: FilePart, form: Form | None, tools: Tools, *path: str | int) -> None:
     """Note the tools that the validators of a form name and that are not there.
 
     Args:
@@ -310,14 +314,16 @@ def check_form(part: Part, form: Form | None, tools: Tools, *path: str | int) ->
         _check_validators(part, field, tools, *path, number, "validators")
 
 
-def _check_validators(part: Part, field: Field, tools: Tools, *path: str | int) -> None:
+def _check_validators(part: FilePart, field: Field, tools: Tools, *path: str | int) -> None:
     for number, validator in enumerate(field.validators):
         function = validator.function if isinstance(validator, Check) else None
         if isinstance(function, ToolCheck) and function.tool not in tools:
             part.unknown("tool", function.tool, list(tools), *path, number, "check")
 
 
-def check_effects(part: Part, effects: Sequence[Effect], tools: Tools, *path: str | int) -> None:
+def check_effects(
+    part: FilePart, effects: Sequence[Effect], tools: Tools, *path: str | int
+) -> None:
     """Note what effects name that is not there."""
     for number, effect in enumerate(effects):
         at = (*path, number)

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from journeygraph.journeys.declarations.personality import FORMALITIES
 from journeygraph.journeys.languages.data import name_faults, read_data, refuse, text_faults
-from journeygraph.journeys.notions.personality import FORMALITIES
 from journeygraph.journeys.texts import BRACED, Texts
 
 __all__ = ["EMOJIS", "Catalogue", "catalogue_of", "texts_in"]

@@ -174,7 +174,7 @@ class PatternPipeline(_Fields, Pipeline):
         needed = [role for role in cls.role_names() if fields[role].is_required()]
         cls.absent = {role: _no_role(role) for role in needed}
         peers = [name for name in _PEERS if name in fields]
-        cls.stand_ins = {**dict.fromkeys(peers, ()), **dict.fromkeys(needed, Agent(name="?"))}
+        cls.placeholders = {**dict.fromkeys(peers, ()), **dict.fromkeys(needed, Agent(name="?"))}
 
     def model_post_init(self, _: Any) -> None:
         """Name it by its pattern, where it has no other name."""

@@ -23,7 +23,7 @@ from journeygraph.journeys.definitions.definition import Definition
 from journeygraph.journeys.definitions.sources import GONE, Source, paths_in, refused
 from journeygraph.journeys.definitions.value_types import pattern
 from journeygraph.journeys.errors import ConfigurationError, did_you_mean, shown
-from journeygraph.journeys.faults import Fault, Path, Where, key_of
+from journeygraph.journeys.faults import Fault, Path, SourceLocation, key_of
 from journeygraph.journeys.pipelines.pattern import MOST_LEVELS, OUTSIDE, PatternPipeline
 from journeygraph.journeys.pipelines.pattern_kinds import AnyPattern
 
@@ -229,7 +229,7 @@ class PipelineData(Source):
         return found
 
     def _fault(self, said: str, *path: str | int, remedy: str = "") -> None:
-        where = Where(f"$.{key_of(path)}" if path else "$")
+        where = SourceLocation(f"$.{key_of(path)}" if path else "$")
         self.faults.append(Fault(said, *path, remedy=remedy, where=where))
 
 

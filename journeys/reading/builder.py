@@ -34,7 +34,7 @@ from journeygraph.journeys.spec.warning_signs import kept_names, unset_names, wa
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class JourneyDraft:
     """A journey as it was read, whose parts are not judged together yet.
 
     Attributes:
@@ -62,7 +62,7 @@ class Draft:
     made_of: Sequence[Any] = ()
 
 
-def build(draft: Draft, faults: list[Fault]) -> JourneySpec | None:
+def build(draft: JourneyDraft, faults: list[Fault]) -> JourneySpec | None:
     """Return the spec of a journey, noting every fault; None if there are any."""
     whole, pathways = draft.whole, draft.pathways
     transitions = read_transitions(draft.transitions, faults)

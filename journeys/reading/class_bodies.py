@@ -9,10 +9,10 @@ from inspect import isroutine
 from typing import Any
 
 from journeygraph.journeys.agents.signature import PYTHON_NAMES
+from journeygraph.journeys.declarations.guidelines import Guideline
+from journeygraph.journeys.declarations.transitions import Transition
 from journeygraph.journeys.errors import did_you_mean, shown
 from journeygraph.journeys.faults import Fault
-from journeygraph.journeys.notions.guidelines import Guideline
-from journeygraph.journeys.notions.transitions import Transition
 
 TRANSITIONS, GUIDELINES = "__transitions__", "__guidelines__"
 _KINDS: dict[str, tuple[type, str]] = {
@@ -23,7 +23,7 @@ _KINDS: dict[str, tuple[type, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredEntry:
     """One entry of a list that a journey declares, or has from a base."""
 
     where: str
@@ -42,7 +42,7 @@ def in_order(cls: type, root: type) -> list[type]:
     return list(reversed(bodies(cls, root)))
 
 
-def declared(cls: type, root: type, attribute: str, faults: list[Fault]) -> list[Declared]:
+def declared(cls: type, root: type, attribute: str, faults: list[Fault]) -> list[DeclaredEntry]:
     """Return the entries of a list that count for a journey, its own first.
 
     What abstract bases declare is added, the nearest first. Of the other bodies the nearest counts
@@ -55,7 +55,7 @@ def declared(cls: type, root: type, attribute: str, faults: list[Fault]) -> list
         for place, body in enumerate(order)
         for name in _names(vars(body).get("__without__", ()))
     ]
-    kept: list[Declared] = []
+    kept: list[DeclaredEntry] = []
     for entry in _all(cls, root, attribute, faults):
         place = order.index(entry.body)
         if any(entry.name == name and below < place for below, name in dropped):
@@ -89,7 +89,7 @@ def without_faults(cls: type, root: type) -> Iterator[Fault]:
                 yield Fault(message, "__without__", remedy=remedy, where=body.__name__)
 
 
-def _all(cls: type, root: type, attribute: str, faults: list[Fault]) -> Iterator[Declared]:
+def _all(cls: type, root: type, attribute: str, faults: list[Fault]) -> Iterator[DeclaredEntry]:
     kind, named_by = _KINDS[attribute]
     found_own = False
     for body in in_order(cls, root):
@@ -100,7 +100,7 @@ def _all(cls: type, root: type, attribute: str, faults: list[Fault]) -> Iterator
         owner = body.__name__ if shared else cls.__name__
         for where, item in listed(owner, attribute, vars(body)[attribute], faults):
             name = getattr(item, named_by) if isinstance(item, kind) else ""
-            yield Declared(where, item, name if isinstance(name, str) else "", body)
+            yield DeclaredEntry(where, item, name if isinstance(name, str) else "", body)
 
 
 def listed(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from journeygraph.journeys.declarations.behaviors import NEVER
+from journeygraph.journeys.declarations.guidelines import GuidelineSpec, Scope
+from journeygraph.journeys.declarations.personality import Personality
+from journeygraph.journeys.declarations.transitions import BaseTrigger, HandOver, Transition
 from journeygraph.journeys.errors import JourneyDefinitionError
 from journeygraph.journeys.faults import as_where
 from journeygraph.journeys.locale import Locale
-from journeygraph.journeys.notions.behaviors import NEVER
-from journeygraph.journeys.notions.guidelines import GuidelineSpec, Scope
-from journeygraph.journeys.notions.personality import Personality
-from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver, Transition
 from journeygraph.journeys.reading.builder import joined, sources_of
 from journeygraph.journeys.reading.declared import OfConcierge, validation_of
 from journeygraph.journeys.reading.rule_reader import read_transitions, related

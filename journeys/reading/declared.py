@@ -6,6 +6,12 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
+from journeygraph.journeys.declarations.escalation import Escalation
+from journeygraph.journeys.declarations.guidelines import GuidelineSpec, Validation
+from journeygraph.journeys.declarations.knowledge import Knowledge
+from journeygraph.journeys.declarations.personality import Personality
+from journeygraph.journeys.declarations.silence import Silence
+from journeygraph.journeys.declarations.transitions import BaseTrigger, HandOver, Triggered
 from journeygraph.journeys.definitions.definition import Definition, rule
 from journeygraph.journeys.definitions.sources import ClassBody, wrong
 from journeygraph.journeys.definitions.value_types import (
@@ -23,12 +29,6 @@ from journeygraph.journeys.definitions.value_types import (
 from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.faults import Fault, Path, as_where
 from journeygraph.journeys.locale import LANGUAGES, NOWHERE, Locale
-from journeygraph.journeys.notions.escalation import Escalation
-from journeygraph.journeys.notions.guidelines import GuidelineSpec, Validation
-from journeygraph.journeys.notions.knowledge import Knowledge
-from journeygraph.journeys.notions.personality import Personality
-from journeygraph.journeys.notions.silence import Silence
-from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver, Triggered
 from journeygraph.journeys.spec.pathway_values import NextId
 from journeygraph.journeys.spec.spec import MOVED, STRANDED, JourneySpec
 from journeygraph.journeys.texts import Texts, placeholder_fault

@@ -10,7 +10,7 @@ from journeygraph.journeys.agents.signature import docstring
 from journeygraph.journeys.errors import JourneyDefinitionError, snake
 from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
-from journeygraph.journeys.reading.builder import Draft, build
+from journeygraph.journeys.reading.builder import JourneyDraft, build
 from journeygraph.journeys.reading.class_bodies import (
     GUIDELINES,
     TRANSITIONS,
@@ -79,7 +79,7 @@ def read_journey(cls: type, root: type) -> JourneySpec:
         of_pathway = listed(where, GUIDELINES, klass.__guidelines__, faults)
         guidelines += [(place, item, at) for place, item in of_pathway]
     own = [(entry.where, entry.item, None) for entry in declared(cls, root, GUIDELINES, faults)]
-    draft = Draft(
+    draft = JourneyDraft(
         id=id_,
         name=name,
         where=name,

@@ -8,10 +8,10 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from journeygraph.journeys.declarations.guidelines import Guideline, GuidelineSpec, Scope
+from journeygraph.journeys.declarations.transitions import Transition
 from journeygraph.journeys.errors import JourneyDefinitionError, did_you_mean, shown
-from journeygraph.journeys.faults import Fault, Where, as_where
-from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec, Scope
-from journeygraph.journeys.notions.transitions import Transition
+from journeygraph.journeys.faults import Fault, SourceLocation, as_where
 from journeygraph.journeys.reading.declared import validation_of
 from journeygraph.journeys.spec.hashing import content_hash
 from journeygraph.journeys.spec.spec import JourneySpec, TransitionSpec, Update, frozen
@@ -119,7 +119,7 @@ def related(
 
 
 def _scope_faults(
-    where: Where, scope: Any, journey: str | None, pathway: str | None
+    where: SourceLocation, scope: Any, journey: str | None, pathway: str | None
 ) -> Iterator[Fault]:
     if scope is None:
         return
@@ -137,7 +137,7 @@ def _scope_faults(
 
 
 def _read(
-    where: Where, guideline: Guideline, journey: str | None, pathway: str | None
+    where: SourceLocation, guideline: Guideline, journey: str | None, pathway: str | None
 ) -> GuidelineSpec:
     scope = Scope.STATE if pathway is not None else Scope.JOURNEY
     if guideline.scope is not None or journey is None:

@@ -32,7 +32,9 @@ class Entry:
 _NODES, _GRAPHS = "journeygraph.nodes", "journeygraph.graphs"
 
 CAPABILITIES = {
-    "silence": Entry(f"{_NODES}.features.reminders", "Silence", lambda spec: spec.has_silence),
+    "silence": Entry(
+        f"{_NODES}.features.reminders", "SilenceReminders", lambda spec: spec.has_silence
+    ),
     "guidelines": Entry(
         f"{_NODES}.features.guidance", "Guidelines", lambda spec: bool(spec.guidelines)
     ),
@@ -48,7 +50,9 @@ CAPABILITIES = {
         lambda spec: any(one.calls for one in spec.pathways.values()),
     ),
     "person": Entry(f"{_NODES}.features.takeover", "Person", lambda spec: spec.can_escalate),
-    "concierge": Entry(f"{_NODES}.features.concierge", "Journeys", lambda spec: bool(spec.parts)),
+    "concierge": Entry(
+        f"{_NODES}.features.concierge", "ConciergeJourneys", lambda spec: bool(spec.parts)
+    ),
     "knowledge": Entry(
         f"{_NODES}.features.read_questions", "KnowledgeAnswers", lambda spec: spec.has_knowledge
     ),
@@ -71,7 +75,7 @@ CAPABILITIES = {
     "data_keys": Entry(f"{_GRAPHS}.records.data_keys"),
     "escalations": Entry(f"{_GRAPHS}.records.escalations"),
     "forks": Entry(f"{_GRAPHS}.records.forks"),
-    "stranding": Entry(f"{_GRAPHS}.session.stranding"),
+    "version_migration": Entry(f"{_GRAPHS}.session.version_migration"),
     "webhook": Entry(f"{_GRAPHS}.session.webhook"),
     "tools": Entry(f"{_GRAPHS}.agents.tools"),
 }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from journeygraph.journeys.agents.agent import may_name
+from journeygraph.journeys.declarations.behaviors import NEVER, MergeStrategy, ReturnToSpecific
+from journeygraph.journeys.declarations.fields import Field
 from journeygraph.journeys.errors import did_you_mean
-from journeygraph.journeys.faults import Fault, Where, as_where
-from journeygraph.journeys.notions.behaviors import NEVER, MergeStrategy, ReturnToSpecific
-from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.faults import Fault, SourceLocation, as_where
 from journeygraph.journeys.spec.spec import RESERVED_IDS, PathwaySpec, TransitionSpec
 
 Pathways = Mapping[str, PathwaySpec]
@@ -93,7 +93,7 @@ def _unknown(where: str, id_: object, pathways: Pathways, *key: str, named: str 
     return Fault(message, name, remedy=f"{hint} {_known(at, pathways)}", where=at)
 
 
-def _known(at: Where, pathways: Pathways) -> str:
+def _known(at: SourceLocation, pathways: Pathways) -> str:
     return f"Its {at.pathway}s: {', '.join(pathways)}."
 
 
@@ -210,7 +210,7 @@ def _loop_faults(pathways: Pathways) -> Iterator[Fault]:
             yield Fault(message, where.key(*_ARRIVAL), remedy=remedy, where=where)
 
 
-def _own_successor(id_: str, where: Where) -> Fault:
+def _own_successor(id_: str, where: SourceLocation) -> Fault:
     key = where.key("__next__")
     message = f"{key} is '{id_}', the {where.pathway} itself, so it runs in an endless loop."
     remedy = f"Name another {where.pathway}. To stay here, remove {key} and write "

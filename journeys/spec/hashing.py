@@ -12,8 +12,8 @@ from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from journeygraph.journeys.agents.signature import FieldSpec
-from journeygraph.journeys.notions.knowledge import Knowledge
-from journeygraph.journeys.notions.transitions import BaseTrigger
+from journeygraph.journeys.declarations.knowledge import Knowledge
+from journeygraph.journeys.declarations.transitions import BaseTrigger
 from journeygraph.journeys.pipelines.pattern import PatternPipeline
 
 _LATER = frozenset({"verbatim"})

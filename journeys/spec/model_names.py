@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from journeygraph.journeys.config import JourneyConfig
-from journeygraph.journeys.notions.transitions import IntentTrigger
+from journeygraph.journeys.declarations.transitions import IntentTrigger
 from journeygraph.journeys.spec.spec import JourneySpec
 
 KEY = "OPENAI_API_KEY"

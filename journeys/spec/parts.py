@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from journeygraph.journeys.agents.tools import ToolSpec
+from journeygraph.journeys.declarations.behaviors import ReturnToPrevious, ReturnToSpecific
+from journeygraph.journeys.declarations.guidelines import GuidelineSpec
+from journeygraph.journeys.declarations.transitions import BaseTrigger, HandOver
 from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.faults import Fault, as_where
-from journeygraph.journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
-from journeygraph.journeys.notions.guidelines import GuidelineSpec
-from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver
 from journeygraph.journeys.spec.spec import (
     ACTIVATION,
     CANCEL,

@@ -8,6 +8,17 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from journeygraph.journeys.agents.signature import Signature, SignatureSpec
+from journeygraph.journeys.declarations.behaviors import (
+    NEVER,
+    Known,
+    MergeStrategy,
+    Never,
+    ReturnToPrevious,
+    ReturnToSpecific,
+)
+from journeygraph.journeys.declarations.fields import Field as Asked
+from journeygraph.journeys.declarations.fields import Form
+from journeygraph.journeys.declarations.transitions import ConditionTrigger
 from journeygraph.journeys.definitions.definition import Definition
 from journeygraph.journeys.definitions.sources import FAULTY, is_async, takes, wrong
 from journeygraph.journeys.definitions.value_types import (
@@ -23,17 +34,6 @@ from journeygraph.journeys.definitions.value_types import (
     Text,
 )
 from journeygraph.journeys.errors import one_of
-from journeygraph.journeys.notions.behaviors import (
-    NEVER,
-    Known,
-    MergeStrategy,
-    Never,
-    ReturnToPrevious,
-    ReturnToSpecific,
-)
-from journeygraph.journeys.notions.fields import Field as Asked
-from journeygraph.journeys.notions.fields import Form
-from journeygraph.journeys.notions.transitions import ConditionTrigger
 from journeygraph.journeys.pipelines.pattern import PatternPipeline
 from journeygraph.journeys.pipelines.pattern_kinds import AnyPattern, Pattern
 
@@ -68,7 +68,7 @@ class ValueSchema(Definition):
     required: Listed[str] = ()
 
 
-class Output(ValueSchema):
+class OutputSpec(ValueSchema):
     """Output of an agent for the context: a JSON Schema and a merge strategy.
 
     Attributes:

@@ -11,6 +11,22 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from journeygraph.journeys.agents.tools import Call, ToolSpec
+from journeygraph.journeys.declarations.behaviors import Known, MergeStrategy, ReturnToSpecific
+from journeygraph.journeys.declarations.effects import Effect
+from journeygraph.journeys.declarations.escalation import Escalation
+from journeygraph.journeys.declarations.fields import Field as FormField
+from journeygraph.journeys.declarations.fields import Form
+from journeygraph.journeys.declarations.guidelines import Guideline, GuidelineSpec, Validation
+from journeygraph.journeys.declarations.knowledge import Knowledge, retriever_names
+from journeygraph.journeys.declarations.personality import Personality
+from journeygraph.journeys.declarations.silence import Silence
+from journeygraph.journeys.declarations.transitions import (
+    BaseTrigger,
+    ConditionTrigger,
+    EventTrigger,
+    IntentTrigger,
+    TimeTrigger,
+)
 from journeygraph.journeys.definitions.definition import Definition, rule
 from journeygraph.journeys.definitions.value_types import (
     BY_SHAPE,
@@ -26,22 +42,6 @@ from journeygraph.journeys.definitions.value_types import (
 from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.locale import NOWHERE, Locale
-from journeygraph.journeys.notions.behaviors import Known, MergeStrategy, ReturnToSpecific
-from journeygraph.journeys.notions.effects import Effect
-from journeygraph.journeys.notions.escalation import Escalation
-from journeygraph.journeys.notions.fields import Field as FormField
-from journeygraph.journeys.notions.fields import Form
-from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec, Validation
-from journeygraph.journeys.notions.knowledge import Knowledge, retriever_names
-from journeygraph.journeys.notions.personality import Personality
-from journeygraph.journeys.notions.silence import Silence
-from journeygraph.journeys.notions.transitions import (
-    BaseTrigger,
-    ConditionTrigger,
-    EventTrigger,
-    IntentTrigger,
-    TimeTrigger,
-)
 from journeygraph.journeys.pipelines.pattern import PatternPipeline
 from journeygraph.journeys.spec.pathway_values import (
     Accumulated,
@@ -50,7 +50,7 @@ from journeygraph.journeys.spec.pathway_values import (
     Ends,
     NextId,
     OnArrival,
-    Output,
+    OutputSpec,
     Returns,
     Working,
 )
@@ -169,7 +169,7 @@ class PathwaySpec(Definition):
     agents: Listed[ContextName] = ()
     pipeline: Working = None
     inputs: Listed[Name] = Field(default=(), init=False)
-    outputs: Mapping[Name, Output] = Field(default={}, init=False)
+    outputs: Mapping[Name, OutputSpec] = Field(default={}, init=False)
     guidelines: Listed[Guideline] = Field(default=(), init=False)
     calls: Listed[Annotated[Call, Short("tool")]] = ()
     complete_when: Ends = None

@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from journeygraph.journeys.config import JourneyConfig
+from journeygraph.journeys.declarations.fields import Field
+from journeygraph.journeys.declarations.transitions import ConditionTrigger, IntentTrigger
 from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.faults import Fault, as_where, key_of
-from journeygraph.journeys.notions.fields import Field
-from journeygraph.journeys.notions.transitions import ConditionTrigger, IntentTrigger
 from journeygraph.journeys.phrases import normal
 from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeygraph.journeys.texts import BRACED

@@ -28,7 +28,7 @@ class PipelineFailed(RuntimeError):
     """A pipeline that is an agent failed as a whole."""
 
 
-Call = Callable[[Payload, "OutputSink"], Awaitable[Any]]
+CallAgent = Callable[[Payload, "OutputSink"], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Callee:
     """
 
     name: str
-    call: Call
+    call: CallAgent
     signature: SignatureSpec | None = None
-    asked: Callable[[Any], Call] | None = None
+    asked: Callable[[Any], CallAgent] | None = None
     localized: Callable[[Locale], Callee] | None = None
 
     def at(self, locale: Locale) -> Callee:
@@ -92,7 +92,7 @@ def _call_of(name: str, given: Any) -> AgentCall:
     return _calls[id(given)][1]
 
 
-def _function(name: str, call: AgentCall, overdue: Overdue) -> Call:
+def _function(name: str, call: AgentCall, overdue: Overdue) -> CallAgent:
     own = call.function
     body = own if inspect.isroutine(own) else getattr(own, "__call__", own)  # noqa: B004
 
@@ -125,7 +125,7 @@ async def _gathered(parts: AsyncIterator[Any], say: OutputSink) -> Any:
     return {**outputs, "response": "".join(text)} if text else outputs
 
 
-def _pipeline(name: str, given: Pipeline, overdue: Overdue) -> Call:
+def _pipeline(name: str, given: Pipeline, overdue: Overdue) -> CallAgent:
     """Return how to call a pipeline that is run as a whole, and takes its inputs by their names.
 
     How it came about is its own affair, and failing as a whole is a failure.

@@ -14,25 +14,25 @@ from journeygraph.journeys.reading.reader import journey_id
 from journeygraph.journeys.spec.spec import ACTIVATION
 from journeygraph.nodes.capability import Capability
 from journeygraph.nodes.commands import Verdict
-from journeygraph.nodes.draft import Hop, TurnDraft
+from journeygraph.nodes.draft import PathwayRun, TurnDraft
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.llm.replies import freeform
 from journeygraph.nodes.payloads import GUIDELINES, given_in_turn
 from journeygraph.nodes.replies.scope import is_own_voice
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.context import Op
-from journeygraph.nodes.state.interpretation import Reading
+from journeygraph.nodes.state.interpretation import Interpretation
 from journeygraph.nodes.state.secrets import without_secrets
-from journeygraph.nodes.state.session import Completed, Output, PathwayState, Update
+from journeygraph.nodes.state.session import AgentOutput, Completed, PathwayState, Update
 from journeygraph.nodes.state.stack import left, note, overwritten, written_names
 from journeygraph.nodes.steer import MODELS, allowed_transitions
 from journeygraph.nodes.texts import worded
 
 
-class Journeys(Capability):
+class ConciergeJourneys(Capability):
     """The journeys of a concierge: which are near, which one begins, which one ends."""
 
-    def complete(self, draft: TurnDraft, reading: Reading) -> None:
+    def complete(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Note which journeys a model held likely, and since when the present one is active."""
         if draft.transition is None:
             draft.turn["near"] = _nearest(draft, reading)
@@ -41,28 +41,28 @@ class Journeys(Capability):
         if active and active != pathways[draft.turn["begun_in"]].journey:
             draft.position = {**draft.position, "activated_at": draft.turn["at"]}
 
-    def record(self, hop: Hop) -> None:
+    def record(self, run: PathwayRun) -> None:
         """Mark what the reception says as the runtime's own words."""
-        if is_own_voice(hop.services.spec, hop.services.texts, hop.turn):
-            hop.turn["worded"] = [*range(len(hop.turn["replies"]))]
+        if is_own_voice(run.services.spec, run.services.texts, run.turn):
+            run.turn["worded"] = [*range(len(run.turn["replies"]))]
 
-    def lead(self, hop: Hop) -> None:
+    def lead(self, run: PathwayRun) -> None:
         """Free the session of a journey that a pathway has just completed, and forget its names."""
-        pathway, spec = hop.pathway, hop.services.spec
-        if not pathway.journey or hop.position["pathway"] != spec.reception:
+        pathway, spec = run.pathway, run.services.spec
+        if not pathway.journey or run.position["pathway"] != spec.reception:
             return
-        values = {name: hop.context[name] for name in pathway.forgets if name in hop.context}
+        values = {name: run.context[name] for name in pathway.forgets if name in run.context}
         ops: list[Op] = [["clear", name, None, pathway.id] for name in values]
         reason = f"'{pathway.journey}' is complete"
-        event = note("journey_completed", hop.position, to=spec.reception, reason=reason)
+        event = note("journey_completed", run.position, to=spec.reception, reason=reason)
         event["from"] = pathway.id
-        hop.turn["audit"].append(event)
-        hop.turn["completed"] = Completed(journey=pathway.journey, values=values)
-        hop.change(*ops)
-        hop.position = overwritten(left(spec, hop.position, pathway.id), written_names(ops))
+        run.turn["audit"].append(event)
+        run.turn["completed"] = Completed(journey=pathway.journey, values=values)
+        run.change(*ops)
+        run.position = overwritten(left(spec, run.position, pathway.id), written_names(ops))
 
 
-def _nearest(draft: TurnDraft, reading: Reading) -> list[str]:
+def _nearest(draft: TurnDraft, reading: Interpretation) -> list[str]:
     """Return the journeys that a model held likely, the likeliest first."""
     pathways = draft.spec.pathways
     starts = {
@@ -89,7 +89,7 @@ async def receive(state: PathwayState, services: Services) -> Update:
     elif outcome == "freeform":
         said, flags = await _freely(state, services, said)
     given: dict[str, Any] = {"response": said}
-    answer = Output(agent=outcome, place=0, wave=0, values=given, flags=flags, streamed=False)
+    answer = AgentOutput(agent=outcome, place=0, wave=0, values=given, flags=flags, streamed=False)
     return {"results": [answer]}
 
 

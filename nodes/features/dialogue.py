@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from journeygraph.journeys import JourneyConfig, PathwaySpec
 from journeygraph.nodes.capability import Capability, PathwayStep
-from journeygraph.nodes.draft import Hop, TurnDraft, draft_of
+from journeygraph.nodes.draft import PathwayRun, TurnDraft, draft_of
 from journeygraph.nodes.features.decide import decide
 from journeygraph.nodes.features.form_reading import (
     asking_in,
@@ -34,7 +34,7 @@ from journeygraph.nodes.state.context import kept
 from journeygraph.nodes.state.dialogue_state import UNREAD, DialogueState, with_dialogue
 from journeygraph.nodes.state.effects import EFFECTS, record_effects, went_well
 from journeygraph.nodes.state.form_state import FORM, MOST_RAW, field_named, is_collected
-from journeygraph.nodes.state.interpretation import Parse, Reading
+from journeygraph.nodes.state.interpretation import Interpretation, Parse
 from journeygraph.nodes.state.secrets import HIDDEN, secrets_in
 from journeygraph.nodes.state.stack import overwritten
 from journeygraph.nodes.values.checking import hint_of
@@ -62,7 +62,7 @@ def has_floor(draft: TurnDraft) -> bool:
     )
 
 
-async def read_message(draft: TurnDraft, reading: Reading) -> None:
+async def read_message(draft: TurnDraft, reading: Interpretation) -> None:
     """Read what a message says of fields and of the dialogue, without a model."""
     if not has_floor(draft):
         return
@@ -73,7 +73,7 @@ async def read_message(draft: TurnDraft, reading: Reading) -> None:
     reading.parse = Parse([option], exact=True) if option else parse_of(draft, draft.message)
 
 
-async def weigh_patterns(draft: TurnDraft, reading: Reading) -> None:
+async def weigh_patterns(draft: TurnDraft, reading: Interpretation) -> None:
     """Weigh what was read against the patterns that hold; with a model, two of them are doubted."""
     if not has_floor(draft):
         leading = [v for v in reading.verdicts if v.holds and not v.error and v.tier == "pattern"]
@@ -87,7 +87,7 @@ async def weigh_patterns(draft: TurnDraft, reading: Reading) -> None:
         reading.is_certain = is_certain
 
 
-async def ask_about_form(draft: TurnDraft, reading: Reading) -> None:
+async def ask_about_form(draft: TurnDraft, reading: Interpretation) -> None:
     """Have a model asked what the message makes of the form, here or where it may lead.
 
     A model that is asked about guidelines alone is shown the form as well: requests that begin
@@ -101,7 +101,7 @@ async def ask_about_form(draft: TurnDraft, reading: Reading) -> None:
         reading.form = asking_in(draft, reading.parse, is_asked=is_asked)
 
 
-def _may_fill(draft: TurnDraft, reading: Reading, *, floor: bool) -> bool:
+def _may_fill(draft: TurnDraft, reading: Interpretation, *, floor: bool) -> bool:
     """Return whether something is open that a message may answer or change."""
     forms = any(draft.spec.pathways[t.target].form for t in reading.questions)
     here = reading.questions or draft.here.form is not None or draft.dialogue.asked
@@ -109,7 +109,7 @@ def _may_fill(draft: TurnDraft, reading: Reading, *, floor: bool) -> bool:
     return forms or (floor and bool(here)) or (bool(left) and _leads_to_form(draft, reading))
 
 
-async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
+async def decide_dialogue(draft: TurnDraft, reading: Interpretation) -> bool:
     """Decide the turn where the dialogue has the floor; return whether it does."""
     if not (has_floor(draft) or _leads_to_form(draft, reading)):
         return False
@@ -124,14 +124,14 @@ async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
     return True
 
 
-def _leads_to_form(draft: TurnDraft, reading: Reading) -> bool:
+def _leads_to_form(draft: TurnDraft, reading: Interpretation) -> bool:
     """Return whether the message leads to a pathway with fields, at once or as another wish."""
     run = draft.steered(reading.commands).run
     wished = [t.target for t in held_moves(draft, reading.commands)]
     return any(draft.spec.pathways[id_].form for id_ in (*wished, *([run] if run else ())))
 
 
-def _account_for(draft: TurnDraft, reading: Reading) -> None:
+def _account_for(draft: TurnDraft, reading: Interpretation) -> None:
     """Audit the words that were not read; name them if nothing else replies to them.
 
     One word alone tells nothing, unless it counts.
@@ -169,7 +169,7 @@ def _is_replied_to(draft: TurnDraft) -> bool:
     return is_asked_back or draft.dialogue.last_at is None or not triggers.isdisjoint(_NOT_READ)
 
 
-def use_wording(draft: TurnDraft, reading: Reading) -> None:
+def use_wording(draft: TurnDraft, reading: Interpretation) -> None:
     """Use the model's own words if they ask what the runtime asks next.
 
     They never do where anything was refused, dropped, or done, nor with an unknown number or a
@@ -196,7 +196,7 @@ def use_wording(draft: TurnDraft, reading: Reading) -> None:
         draft.asks = answer.asks or ""
 
 
-def close_reading(draft: TurnDraft, reading: Reading) -> None:
+def close_reading(draft: TurnDraft, reading: Interpretation) -> None:
     """Note in the dialogue state how the message was taken."""
     draft.note_stopped_patterns()
     dialogue = draft.dialogue
@@ -219,67 +219,67 @@ def _went_wrong(draft: TurnDraft) -> bool:
     return not taken and bool(noise or kinds & {"unclear", "field_refused"})
 
 
-def gather_form(hop: Hop) -> None:
+def gather_form(run: PathwayRun) -> None:
     """Take over the outcome of a pathway's form and effects."""
-    pathway, progress = hop.pathway, hop.progress
+    pathway, progress = run.pathway, run.progress
     parts = [progress[name] for name in (FORM, EFFECTS) if name in progress]
     for part in parts:
-        hop.ops += [[*op, pathway.id] for op in part["ops"]]
-        hop.say(*part["said"])
-        hop.turn["audit"] += part["audit"]
-        hop.attempt(part["attempts"])
+        run.ops += [[*op, pathway.id] for op in part["ops"]]
+        run.say(*part["said"])
+        run.turn["audit"] += part["audit"]
+        run.attempt(part["attempts"])
     if EFFECTS in progress:
         results = progress[EFFECTS]["kept"]
-        hop.ops += [[*kept(name, value), pathway.id] for name, value in results.items()]
-    known = (attempt["field"] for attempt in hop.attempts if attempt["source"] == "tool")
-    hop.known = frozenset(known)
-    hop.is_idle = not is_collected(progress) or not went_well(progress)
+        run.ops += [[*kept(name, value), pathway.id] for name, value in results.items()]
+    known = (attempt["field"] for attempt in run.attempts if attempt["source"] == "tool")
+    run.known = frozenset(known)
+    run.is_idle = not is_collected(progress) or not went_well(progress)
 
 
-def record_pathway(hop: Hop) -> None:
+def record_pathway(run: PathwayRun) -> None:
     """Note in the dialogue state what a pathway asked, and what it did.
 
     One that answered in place of a text leads back to what was to run.
     """
-    if "aside" in hop.turn:
-        hop.is_aside = True
-        hop.turn["run"] = hop.turn.pop("aside")
+    if "aside" in run.turn:
+        run.is_aside = True
+        run.turn["run"] = run.turn.pop("aside")
         return
-    dialogue = DialogueState.of(hop.position)
-    if FORM in hop.progress:
-        dialogue.asked = hop.progress[FORM]["asked"]
-        own = hop.pathway.form or ()
+    dialogue = DialogueState.of(run.position)
+    if FORM in run.progress:
+        dialogue.asked = run.progress[FORM]["asked"]
+        own = run.pathway.form or ()
         dialogue.held = {name: raw for name, raw in dialogue.held.items() if name not in own}
     elif dialogue.asked and dialogue.asked["kind"] in ("field", "summary"):
         dialogue.asked = None
-    if EFFECTS in hop.progress:
-        record_effects(dialogue, hop.progress[EFFECTS])
-    hop.position = with_dialogue(hop.position, dialogue)
+    if EFFECTS in run.progress:
+        record_effects(dialogue, run.progress[EFFECTS])
+    run.position = with_dialogue(run.position, dialogue)
 
 
-def continue_dialogue(hop: Hop) -> None:
+def continue_dialogue(run: PathwayRun) -> None:
     """Go on after a complete pathway: with what waited, or with what it interrupted."""
-    unsure = EFFECTS in hop.progress and hop.progress[EFFECTS]["ended"] == "unsure"
-    unsure = unsure and DialogueState.of(hop.position).asked is None
-    if hop.is_aside or not (hop.is_complete or unsure):
+    unsure = EFFECTS in run.progress and run.progress[EFFECTS]["ended"] == "unsure"
+    unsure = unsure and DialogueState.of(run.position).asked is None
+    if run.is_aside or not (run.is_complete or unsure):
         return
-    draft = draft_of(hop.services, hop.after(), hop.turn, hop.position)
-    draft.run, draft.entered = hop.turn["run"], hop.turn["entered"]
+    draft = draft_of(run.services, run.after(), run.turn, run.position)
+    draft.run, draft.entered = run.turn["run"], run.turn["entered"]
     if unsure:
         left_unsure(draft)
     else:
-        completed(draft, hop.pathway)
-    turn = hop.turn
+        completed(draft, run.pathway)
+    turn = run.turn
     turn["run"], turn["entered"] = draft.aside or draft.run, draft.entered
     turn["moved"] = turn["moved"] or draft.position["pathway"] != turn["begun_in"]
     turn["transition"] = turn["transition"] or draft.transition
     turn["audit"] += draft.audit
     if draft.aside:
         turn["aside"] = draft.run
-    hop.say(*draft.replies)
-    hop.attempt(draft.attempts)
-    hop.change(*([*op, hop.pathway.id] for op in draft.ops))
-    hop.position = with_dialogue(draft.position, draft.dialogue)
+    run.say(*draft.replies)
+    run.attempt(draft.attempts)
+    run.change(*([*op, run.pathway.id] for op in draft.ops))
+    run.position = with_dialogue(draft.position, draft.dialogue)
 
 
 _FIGURES = re.compile(r"\d+")
@@ -336,36 +336,36 @@ class Dialogue(Capability):
         """Ask the first question behind the greeting."""
         ask_first(draft)
 
-    async def read(self, draft: TurnDraft, reading: Reading) -> None:
+    async def read(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Read what a message says of fields and of the dialogue."""
         await read_message(draft, reading)
 
-    async def weigh(self, draft: TurnDraft, reading: Reading) -> None:
+    async def weigh(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Weigh what was read against the patterns that hold."""
         await weigh_patterns(draft, reading)
 
-    async def ask(self, draft: TurnDraft, reading: Reading) -> None:
+    async def ask(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Have a model asked what the message makes of the form."""
         await ask_about_form(draft, reading)
 
-    async def decide(self, draft: TurnDraft, reading: Reading) -> bool:
+    async def decide(self, draft: TurnDraft, reading: Interpretation) -> bool:
         """Decide the turn where the dialogue has the floor."""
         return await decide_dialogue(draft, reading)
 
-    def complete(self, draft: TurnDraft, reading: Reading) -> None:
+    def complete(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Use the words of a model where they fit, and note how the message was taken."""
         use_wording(draft, reading)
         close_reading(draft, reading)
 
-    def gather(self, hop: Hop) -> None:
+    def gather(self, run: PathwayRun) -> None:
         """Take over the outcome of a form and of effects."""
-        if hop.pathway.collects or hop.pathway.effects:
-            gather_form(hop)
+        if run.pathway.collects or run.pathway.effects:
+            gather_form(run)
 
-    def record(self, hop: Hop) -> None:
+    def record(self, run: PathwayRun) -> None:
         """Note in the dialogue state what a pathway asked, and what it did."""
-        record_pathway(hop)
+        record_pathway(run)
 
-    def lead(self, hop: Hop) -> None:
+    def lead(self, run: PathwayRun) -> None:
         """Go on with what waited, or with what was interrupted."""
-        continue_dialogue(hop)
+        continue_dialogue(run)

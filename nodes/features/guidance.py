@@ -19,11 +19,11 @@ from journeygraph.nodes.authored import contained
 from journeygraph.nodes.breaker import breaker_of
 from journeygraph.nodes.capability import Capability
 from journeygraph.nodes.commands import Verdict
-from journeygraph.nodes.guidelines.index import Candidate, index_of
+from journeygraph.nodes.guidelines.index import GuidelineCandidate, index_of
 from journeygraph.nodes.guidelines.resolve import resolve
 from journeygraph.nodes.json_data import copied, words_of
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.interpretation import GuidelineCandidates, Held
+from journeygraph.nodes.state.interpretation import GuidelineCandidates, HeldGuideline
 from journeygraph.nodes.state.session import Guided, Position
 from journeygraph.nodes.state.stack import Situation, note
 from journeygraph.nodes.steer import places
@@ -31,7 +31,7 @@ from journeygraph.nodes.telemetry import JOURNEY, measure, part_raised, report
 
 if TYPE_CHECKING:
     from journeygraph.nodes.draft import TurnDraft
-    from journeygraph.nodes.state.interpretation import Reading
+    from journeygraph.nodes.state.interpretation import Interpretation
 
 
 BYPASSED = "guidelines_bypassed"
@@ -72,7 +72,7 @@ class Guidelines(Capability):
         """Build the index: thousands take a second, which no message should have to wait for."""
         index_of(self.spec.guidelines)
 
-    async def ask(self, draft: TurnDraft, reading: Reading) -> None:
+    async def ask(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Find the guidelines that may hold in all possible targets of this turn."""
         likely = draft.steered(reading.verdicts).run
         targets = {transition.target for transition in reading.questions}
@@ -82,7 +82,7 @@ class Guidelines(Capability):
             draft.services, draft.situation, draft.message, places, anyway=anyway
         )
 
-    def complete(self, draft: TurnDraft, reading: Reading) -> None:
+    def complete(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Write into the turn which guidelines hold where it leads."""
         places = places_of(draft.spec, [draft.run] if draft.run else [])
         found = guidance_of(draft.spec, reading.guideline_candidates, draft.position, places)
@@ -117,21 +117,25 @@ async def _weigh(
     held = [_said(c) for c in index.by_keyword(message, places, most, alone=alone)]
     coded = [guideline for guideline in index.unasked(places) if guideline.when is not None]
     held += [
-        Held(guideline, "always") for guideline in index.unasked(places) if guideline.when is None
+        HeldGuideline(guideline, "always")
+        for guideline in index.unasked(places)
+        if guideline.when is None
     ]
     judged = await evaluate_conditions(spec, config, coded, message, situation.context)
     guideline_candidates = _with_code(judged, position)
     if services.models is None:
-        held += [Held(guideline, "always") for guideline in asked if guideline.needs_no_words]
+        held += [
+            HeldGuideline(guideline, "always") for guideline in asked if guideline.needs_no_words
+        ]
         asked = []
     return replace(
         guideline_candidates, asked=tuple(asked), held=(*held, *guideline_candidates.held)
     )
 
 
-def _said(candidate: Candidate) -> Held:
+def _said(candidate: GuidelineCandidate) -> HeldGuideline:
     said = ", ".join(f"'{keyword}'" for keyword in candidate.keywords)
-    return Held(candidate.guideline, "keyword", reason=f"matched {said}")
+    return HeldGuideline(candidate.guideline, "keyword", reason=f"matched {said}")
 
 
 def rules_here(spec: JourneySpec, position: Position, most: int) -> list[GuidelineSpec]:
@@ -157,12 +161,14 @@ def bypassed(guideline_candidates: GuidelineCandidates) -> GuidelineCandidates:
     )
 
 
-def _unjudged(guideline: GuidelineSpec, reason: str) -> Held:
-    return Held(guideline, "bypassed", reason=reason)
+def _unjudged(guideline: GuidelineSpec, reason: str) -> HeldGuideline:
+    return HeldGuideline(guideline, "bypassed", reason=reason)
 
 
 def _with_code(judged: Answers, position: Position) -> GuidelineCandidates:
-    held = [Held(guideline, "code") for guideline, answer in judged.values() if answer is True]
+    held = [
+        HeldGuideline(guideline, "code") for guideline, answer in judged.values() if answer is True
+    ]
     audit = [
         note("condition_raised", position, trigger=guideline.id, reason=words_of(answer))
         for guideline, answer in judged.values()
@@ -200,13 +206,15 @@ def judged(
     for verdict in (named[id_] for id_ in named if id_ in asked):
         if threshold < verdict.confidence <= 1.0:
             guideline = asked[verdict.question]
-            held.append(Held(guideline, "model", verdict.confidence, verdict.reason))
+            held.append(HeldGuideline(guideline, "model", verdict.confidence, verdict.reason))
         else:
             audit.append(_dropped(position, verdict.question, "confidence too low", verdict))
     return replace(guideline_candidates, held=tuple(held), audit=tuple(audit))
 
 
-def _dropped(position: Position, id_: str, reason: str, verdict: Verdict | Held) -> dict[str, Any]:
+def _dropped(
+    position: Position, id_: str, reason: str, verdict: Verdict | HeldGuideline
+) -> dict[str, Any]:
     sure = verdict.confidence if 0.0 <= verdict.confidence <= 1.0 else None
     return note("guideline_dropped", position, trigger=id_, reason=reason, confidence=sure)
 
@@ -222,9 +230,9 @@ def guidance_of(
     Source: flow control, priority resolution.
     """
     index = index_of(spec.guidelines)
-    matched: dict[str, Held] = {}
+    matched: dict[str, HeldGuideline] = {}
     counts_in: dict[str, list[str]] = {}
-    dropped: dict[tuple[str, str], Held] = {}
+    dropped: dict[tuple[str, str], HeldGuideline] = {}
     for pathway, journey in places:
         applying = [
             one for one in guideline_candidates.held if one.guideline.applies_in(pathway, journey)
@@ -271,7 +279,7 @@ def rules_ahead(
     sure = list(resolve(index.in_order(held)).matched)
     excluded = {id_ for guideline in spec.guidelines for id_ in guideline.excludes}
     unsure = [
-        Held(guideline, "model")
+        HeldGuideline(guideline, "model")
         for guideline in guideline_candidates.asked
         if guideline.applies_in(pathway, journey)
         and not (guideline.critical or guideline.tools or guideline.excludes)
@@ -294,7 +302,7 @@ def _rule_ahead(guideline: GuidelineSpec, is_unsure: bool) -> dict[str, Any]:
     }
 
 
-def _kind(held: Held) -> dict[str, str]:
+def _kind(held: HeldGuideline) -> dict[str, str]:
     # No id: a label for each of thousands would be too many. The span of the turn has them.
     return {
         "journeygraph.guideline.scope": held.guideline.scope.value,
@@ -302,7 +310,7 @@ def _kind(held: Held) -> dict[str, str]:
     }
 
 
-def _guided(held: Held, pathways: list[str]) -> Guided:
+def _guided(held: HeldGuideline, pathways: list[str]) -> Guided:
     guideline = held.guideline
     return Guided(
         id=guideline.id,

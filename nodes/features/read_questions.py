@@ -6,18 +6,18 @@ from dataclasses import replace
 
 from journeygraph.nodes.capability import Capability
 from journeygraph.nodes.commands import Ask, Fill
-from journeygraph.nodes.draft import Hop, TurnDraft
+from journeygraph.nodes.draft import PathwayRun, TurnDraft
 from journeygraph.nodes.features.form_reading import parse_of
 from journeygraph.nodes.language.proposals import clauses_in, questions_in
 from journeygraph.nodes.repair.knowledge import answer_question, say_after, say_before
-from journeygraph.nodes.state.interpretation import Parse, Reading
+from journeygraph.nodes.state.interpretation import Interpretation, Parse
 from journeygraph.nodes.steer import allowed_transitions, asks_model
 
 
 class KnowledgeAnswers(Capability):
     """Questions of users that are looked up: read, and answered behind the decision."""
 
-    async def weigh(self, draft: TurnDraft, reading: Reading) -> None:
+    async def weigh(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Read the questions of a message that may be looked up, without a model.
 
         A question is no value of the field that was asked for, and nothing that is exact is looked
@@ -44,11 +44,11 @@ class KnowledgeAnswers(Capability):
         """Answer the question of the turn: by the journey's own pathway, or from knowledge."""
         await answer_question(draft)
 
-    def gather(self, hop: Hop) -> None:
+    def gather(self, run: PathwayRun) -> None:
         """Say the answer before the form of the pathway asks on."""
-        if hop.pathway.collects or hop.pathway.effects:
-            say_before(hop)
+        if run.pathway.collects or run.pathway.effects:
+            say_before(run)
 
-    def record(self, hop: Hop) -> None:
+    def record(self, run: PathwayRun) -> None:
         """Say the answer behind what the pathway did."""
-        say_after(hop)
+        say_after(run)

@@ -56,7 +56,7 @@ def _later(time: str, seconds: int) -> str:
     return stamp(datetime.fromisoformat(time) + timedelta(seconds=seconds))
 
 
-class Silence(Capability):
+class SilenceReminders(Capability):
     """Reminders, and the end of a session by silence."""
 
     async def hold(self, draft: TurnDraft) -> Update | None:

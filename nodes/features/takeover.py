@@ -36,7 +36,7 @@ from journeygraph.nodes.state.escalation import (
     takeover_of,
 )
 from journeygraph.nodes.state.form_state import FormState, field_named
-from journeygraph.nodes.state.interpretation import Reading
+from journeygraph.nodes.state.interpretation import Interpretation
 from journeygraph.nodes.state.messages import GIVEN_BACK, last_said, mark
 from journeygraph.nodes.state.session import PARTING, Position, Turn, Update
 from journeygraph.nodes.state.stack import note
@@ -76,15 +76,15 @@ class Person(Capability):
         """Call a person at once if the message has a keyword for it."""
         return called_by_word(draft)
 
-    async def read(self, draft: TurnDraft, reading: Reading) -> None:
+    async def read(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Read whether the user asks for a person, where the dialogue does not read the message."""
         await read_wish(draft, reading)
 
-    async def ask(self, draft: TurnDraft, reading: Reading) -> None:
+    async def ask(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Offer the command for a person to a model that is asked anyway."""
         ask_about_person(draft, reading)
 
-    async def decide(self, draft: TurnDraft, reading: Reading) -> bool:
+    async def decide(self, draft: TurnDraft, reading: Interpretation) -> bool:
         """Answer a request for a person."""
         return decide_wish(draft, reading)
 

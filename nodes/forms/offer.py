@@ -19,7 +19,7 @@ from journeygraph.nodes.state.form_state import owners
 from journeygraph.nodes.state.interpretation import Parse
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.state.interpretation import Reading
+    from journeygraph.nodes.state.interpretation import Interpretation
 
 MORE = Asked(kind="more", about="", options=[])
 """The question what else there is."""
@@ -79,7 +79,7 @@ def give_up(draft: TurnDraft, reason: str) -> None:
         offer_person(draft, reason)
 
 
-async def read_wish(draft: TurnDraft, reading: Reading) -> None:
+async def read_wish(draft: TurnDraft, reading: Interpretation) -> None:
     """Read whether the user asks for a person, where the dialogue does not read the message."""
     if reading.is_read or policy_of(draft) is None:
         return
@@ -91,7 +91,7 @@ async def read_wish(draft: TurnDraft, reading: Reading) -> None:
         reading.is_certain = parse.exact
 
 
-def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
+def ask_about_person(draft: TurnDraft, reading: Interpretation) -> None:
     """Offer the command for a person to a model that is asked anyway."""
     policy = policy_of(draft)
     if policy and reading.questions and reading.form is None and draft.services.models:
@@ -105,7 +105,7 @@ def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
         )
 
 
-def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
+def decide_wish(draft: TurnDraft, reading: Interpretation) -> bool:
     """Answer a request for a person; return whether there is one.
 
     A trigger of the author's own on the same words comes before what was read in them.

@@ -114,7 +114,7 @@ def ask_again(draft: TurnDraft) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class QuestionOption:
     """An option of a question.
 
     Attributes:
@@ -130,7 +130,7 @@ class Offer:
 
 def offers_in(
     asked: Asked, field: Field | None, texts: Texts, context: Mapping[str, Any]
-) -> list[Offer]:
+) -> list[QuestionOption]:
     """Return the options of a question, in order; none if it has to be answered in words."""
     answers = field.answers_in(context) if field and asked["kind"] == "field" else ()
     named = [(answer, None) for answer in answers] or _commands(asked, field, texts)
@@ -138,7 +138,7 @@ def offers_in(
         return []
     times = Counter(normal(label) for label, _ in named)
     return [
-        Offer(label, label if times[normal(label)] == 1 else f"{place}. {label}", command)
+        QuestionOption(label, label if times[normal(label)] == 1 else f"{place}. {label}", command)
         for place, (label, command) in enumerate(named, 1)
     ]
 

@@ -23,7 +23,7 @@ from journeygraph.nodes.guidelines.vocabulary import (
     terms_of,
     weight_of,
 )
-from journeygraph.nodes.state.interpretation import Held
+from journeygraph.nodes.state.interpretation import HeldGuideline
 
 KEYWORD, PART, CONDITION = 100, 50, 50
 """Weight of a hit in percent: a whole keyword, a word of a longer keyword, a word of a condition
@@ -47,7 +47,7 @@ _Hit = tuple[int, str, int, Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class GuidelineCandidate:
     """A guideline that a message may touch.
 
     Attributes:
@@ -105,7 +105,9 @@ class Index:
         )
         self._vocabulary = Vocabulary(self._counts(), len(self._guidelines), words)
 
-    def candidates(self, message: str, places: Collection[Place], most: int) -> list[Candidate]:
+    def candidates(
+        self, message: str, places: Collection[Place], most: int
+    ) -> list[GuidelineCandidate]:
         """Return the guidelines whose conditions a model has to judge.
 
         Those that are considered in every turn come first, all of them, and with them those whose
@@ -120,7 +122,7 @@ class Index:
         """
         shelves = self._at(places)
         always = sorted(rank for shelf in shelves for rank in shelf.asked)
-        asked = [Candidate(self._guidelines[rank]) for rank in always]
+        asked = [GuidelineCandidate(self._guidelines[rank]) for rank in always]
         room = max(0, most - len(asked))
         return asked + self._touched(message, [shelf.worded for shelf in shelves], room)
 
@@ -137,7 +139,7 @@ class Index:
 
     def by_keyword(
         self, message: str, places: Collection[Place], most: int, *, alone: bool = False
-    ) -> list[Candidate]:
+    ) -> list[GuidelineCandidate]:
         """Return the guidelines without a condition that hold since the message says a keyword.
 
         A message has a keyword if it has all its words in a row, in any of their forms.
@@ -159,7 +161,7 @@ class Index:
         ranks = sorted(rank for shelf in self._at(places) for rank in shelf.unasked)
         return [self._guidelines[rank] for rank in ranks]
 
-    def in_order(self, held: Iterable[Held]) -> list[Held]:
+    def in_order(self, held: Iterable[HeldGuideline]) -> list[HeldGuideline]:
         """Return guidelines of this index in the order in which relations are resolved."""
         return sorted(held, key=lambda item: self._ranks[item.guideline.id])
 
@@ -201,7 +203,7 @@ class Index:
 
     def _touched(
         self, message: str, posted: Sequence[Postings], most: int, nearly: bool = True
-    ) -> list[Candidate]:
+    ) -> list[GuidelineCandidate]:
         def fits(term: str) -> bool:
             return any(term in postings for postings in posted)
 
@@ -218,7 +220,7 @@ class Index:
         scores = _scores((worth, ranks) for _, _, worth, ranks in hits)
         best = nsmallest(most, [(-score, rank) for rank, score in scores.items()])
         return [
-            Candidate(self._guidelines[rank], self._said(rank, hits), -score / _SCALE)
+            GuidelineCandidate(self._guidelines[rank], self._said(rank, hits), -score / _SCALE)
             for score, rank in best
         ]
 

@@ -11,7 +11,7 @@ from journeygraph.nodes.guidelines.vocabulary import (
     SURE,
     SYNONYM,
     Vocabulary,
-    Word,
+    VocabularyWord,
     parts_of,
     weight_of,
 )
@@ -47,7 +47,7 @@ class Ranking:
         self._size = len(entries)
         self._owners = [owner for owner, parts in enumerate(entries) for _ in parts]
         self._places: dict[str, dict[int, float]] = defaultdict(dict)
-        words: dict[tuple[str, Word], None] = {}
+        words: dict[tuple[str, VocabularyWord], None] = {}
         for place, (key, running) in enumerate(part for parts in entries for part in parts):
             for text, strength in ((running, RUNNING), (key, KEY)):
                 for term, word in parts_of(text):
@@ -82,7 +82,7 @@ class Ranking:
         both = zip(wholes, tops, strict=True)
         return [(whole + top) / 2 / total if total else 0.0 for whole, top in both]
 
-    def _known(self, term: str, word: Word) -> tuple[int, Mapping[int, float]]:
+    def _known(self, term: str, word: VocabularyWord) -> tuple[int, Mapping[int, float]]:
         """Return how rare a word is among the entries, and how much it counts in each part."""
         meant = self._vocabulary.meant(term, word)
         sure = max(meant.values(), default=0)
@@ -102,9 +102,9 @@ def ranking_of(entries: tuple[tuple[Part, ...], ...]) -> Ranking:
     return Ranking(entries)
 
 
-def _read(text: str) -> Iterable[tuple[str, Word]]:
+def _read(text: str) -> Iterable[tuple[str, VocabularyWord]]:
     """Return the first different words of a text, each with its term."""
-    read: dict[str, Word] = {}
+    read: dict[str, VocabularyWord] = {}
     for term, word in parts_of(text[:LONGEST_TEXT]):
         if len(read) == MOST_WORDS:
             break

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from journeygraph.journeys import GuidelineSpec, Scope
-from journeygraph.nodes.state.interpretation import Held
+from journeygraph.nodes.state.interpretation import HeldGuideline
 
 _SCOPES = {scope: place for place, scope in enumerate((Scope.STATE, Scope.JOURNEY, Scope.GLOBAL))}
 
@@ -26,8 +26,8 @@ class Resolution:
         dropped: The others in the same order, each with the reason in a short sentence.
     """
 
-    matched: tuple[Held, ...]
-    dropped: tuple[tuple[Held, str], ...]
+    matched: tuple[HeldGuideline, ...]
+    dropped: tuple[tuple[HeldGuideline, str], ...]
 
 
 def order_of(guideline: GuidelineSpec) -> tuple[int, int]:
@@ -35,7 +35,7 @@ def order_of(guideline: GuidelineSpec) -> tuple[int, int]:
     return _SCOPES[guideline.scope], -guideline.priority
 
 
-def resolve(held: Sequence[Held]) -> Resolution:
+def resolve(held: Sequence[HeldGuideline]) -> Resolution:
     """Drop what is excluded and what lacks something that it depends on; sort the rest.
 
     Args:
@@ -52,8 +52,8 @@ def resolve(held: Sequence[Held]) -> Resolution:
     )
 
 
-def _once(held: Iterable[Held]) -> Iterable[Held]:
-    first: dict[str, Held] = {}
+def _once(held: Iterable[HeldGuideline]) -> Iterable[HeldGuideline]:
+    first: dict[str, HeldGuideline] = {}
     for item in held:
         first.setdefault(item.guideline.id, item)
     return first.values()

@@ -45,7 +45,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class VocabularyWord:
     """A word of a text, or a sign of a script without spaces.
 
     Attributes:
@@ -106,12 +106,12 @@ def is_speaker(word: str) -> bool:
     return word in _data().speakers
 
 
-def words_in(text: str) -> list[Word]:
+def words_in(text: str) -> list[VocabularyWord]:
     """Return the words of a text in order."""
     return [_word(piece) for piece in _PIECE.findall(plain(text))]
 
 
-def readings(text: str) -> list[list[Word]]:
+def readings(text: str) -> list[list[VocabularyWord]]:
     """Return the words of a text, and those of it with its hyphens and apostrophes left out.
 
     So an e-mail is an email, and what one cant find one can't find.
@@ -125,7 +125,7 @@ def spread(name: str) -> str:
     return f"{name} {_HUMP.sub(' ', name)}"
 
 
-def searched(text: str, read: Iterable[list[Word]]) -> str:
+def searched(text: str, read: Iterable[list[VocabularyWord]]) -> str:
     """Return the rows of a text that terms are looked for in, and behind them the text as it is."""
     rows = (row for words in read for row in (_loose(words), _row_of(words, STRICT)))
     return "".join((*rows, normal(text)))
@@ -145,7 +145,7 @@ def terms_of(phrase: str, strict: bool) -> list[str]:
     return [term for term in terms if term]
 
 
-def parts_of(text: str) -> Iterator[tuple[str, Word]]:
+def parts_of(text: str) -> Iterator[tuple[str, VocabularyWord]]:
     """Yield the words that say what a text is about, each with its term.
 
     Of a script without spaces these are the pairs of adjacent signs, or a lone one.
@@ -153,7 +153,7 @@ def parts_of(text: str) -> Iterator[tuple[str, Word]]:
     return chain.from_iterable(map(_parts, readings(text)))
 
 
-def _parts(words: list[Word]) -> Iterator[tuple[str, Word]]:
+def _parts(words: list[VocabularyWord]) -> Iterator[tuple[str, VocabularyWord]]:
     paired = False
     for word, following in zip_longest(words, words[1:]):
         if word.sign:
@@ -165,20 +165,20 @@ def _parts(words: list[Word]) -> Iterator[tuple[str, Word]]:
             yield _row_of([word], LOOSE), word
 
 
-def _row_of(words: Iterable[Word], edge: str) -> str:
+def _row_of(words: Iterable[VocabularyWord], edge: str) -> str:
     """Return the forms of words as a row: each between edges."""
     forms = edge.join(word.form for word in words)
     return f"{edge}{forms}{edge}" if forms else ""
 
 
-def _loose(words: Iterable[Word]) -> str:
+def _loose(words: Iterable[VocabularyWord]) -> str:
     return _row_of((word for word in words if not word.common), LOOSE)
 
 
 @lru_cache(maxsize=20_000)
-def _word(piece: str) -> Word:
+def _word(piece: str) -> VocabularyWord:
     sign = len(piece) == 1 and _UNSPACED_SIGN.match(piece) is not None
-    return Word(piece, _form_of(piece), piece in _data().unread, sign)
+    return VocabularyWord(piece, _form_of(piece), piece in _data().unread, sign)
 
 
 def spellings(word: str) -> tuple[str, ...]:
@@ -258,7 +258,7 @@ class Vocabulary:
     """
 
     def __init__(
-        self, counts: Mapping[str, int], entries: int, words: Iterable[tuple[str, Word]]
+        self, counts: Mapping[str, int], entries: int, words: Iterable[tuple[str, VocabularyWord]]
     ) -> None:
         self.rarity = {term: round(RARITY * log(1 + entries / n)) for term, n in counts.items()}
         means: dict[str, dict[str, int]] = {term: {term: SURE} for term in counts}
@@ -275,7 +275,7 @@ class Vocabulary:
         self._spelled: dict[str, set[tuple[str, str]]] = defaultdict(set)
         self._learn(words)
 
-    def _learn(self, words: Iterable[tuple[str, Word]]) -> None:
+    def _learn(self, words: Iterable[tuple[str, VocabularyWord]]) -> None:
         for term, word in dict.fromkeys(words):
             if word.sign or len(word.form) < LEAST_LETTERS:
                 continue
@@ -308,7 +308,7 @@ class Vocabulary:
                     heard[term] = max(sure, heard.get(term, 0))
         return heard
 
-    def meant(self, term: str, word: Word) -> dict[str, int]:
+    def meant(self, term: str, word: VocabularyWord) -> dict[str, int]:
         """Return the terms that a single word says or resembles, each with how sure that is.
 
         Args:
@@ -327,7 +327,7 @@ class Vocabulary:
             for number in {number for _, number in self._automaton.iter(rows)}:
                 yield from self._meanings[number]
 
-    def _resembling(self, word: Word) -> Iterator[tuple[str, int]]:
+    def _resembling(self, word: VocabularyWord) -> Iterator[tuple[str, int]]:
         for term in self._roots.get(root_of(word.form), ()):
             yield term, ROOT
         for length in range(LEAST_PART, len(word.plain)):
@@ -340,7 +340,7 @@ class Vocabulary:
                         yield term, TYPO
 
 
-def _is_spelled(word: Word) -> bool:
+def _is_spelled(word: VocabularyWord) -> bool:
     return not (word.common or word.sign) and len(word.plain) >= LEAST_LETTERS
 
 

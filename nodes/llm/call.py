@@ -17,8 +17,8 @@ from journeygraph.nodes.authored import contained
 from journeygraph.nodes.breaker import BreakerOpenError, breaker_of
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import cleaned
-from journeygraph.nodes.llm.client import RUN_CONFIG, Answer, Chat, Message
-from journeygraph.nodes.llm.structured import REPLY, Misfit, object_in
+from journeygraph.nodes.llm.client import RUN_CONFIG, ChatAnswer, ChatClient, Message
+from journeygraph.nodes.llm.structured import REPLY, SchemaMisfit, object_in
 from journeygraph.nodes.state.messages import text_of
 from journeygraph.nodes.state.session import Turn
 from journeygraph.nodes.telemetry import ModelSpan, breaker_changed
@@ -111,7 +111,7 @@ _PLACES = ("openai_api_base", "azure_endpoint", "base_url", "anthropic_api_url",
 _own: dict[int, object] = {}
 
 
-def limited(chat: Chat, config: JourneyConfig, most_tokens: int) -> Chat:
+def limited(chat: ChatClient, config: JourneyConfig, most_tokens: int) -> ChatClient:
     """Return a model whose answers have a limit, and that rests after failures in a row.
 
     Args:
@@ -126,7 +126,7 @@ def limited(chat: Chat, config: JourneyConfig, most_tokens: int) -> Chat:
     return replace(chat, breaker=breaker_of(identity_of(chat), *limits, in_a_row=True))
 
 
-def identity_of(chat: Chat) -> Hashable:
+def identity_of(chat: ChatClient) -> Hashable:
     """Return the identity of a model: its provider, its name and its server's address.
 
     A model of a class that has no address, as those of tests, is itself alone.
@@ -160,7 +160,7 @@ def _own_of(model: Any) -> object:
 
 
 @contextmanager
-def rested(chat: Chat) -> Iterator[None]:
+def rested(chat: ChatClient) -> Iterator[None]:
     """Call a model unless its breaker is open, and record whether it answers.
 
     Raises:
@@ -215,12 +215,12 @@ class Question:
 
 
 async def ask(
-    chat: Chat,
+    chat: ChatClient,
     question: Question,
     until: float,
     usage: Usage,
     listen: Callable[[], Hear] | None = None,
-) -> Answer:
+) -> ChatAnswer:
     """Return a whole, finished answer.
 
     What may pass (429, 5xx, a broken connection, an unreadable body) is tried up to twice more,
@@ -248,23 +248,23 @@ async def ask(
 
 
 async def _asked(
-    chat: Chat,
+    chat: ChatClient,
     question: Question,
     until: float,
     usage: Usage,
     listen: Callable[[], Hear] | None,
-) -> Answer:
+) -> ChatAnswer:
     with rested(chat):
         return await _tried(chat, question, until, usage, listen)
 
 
 async def _tried(
-    chat: Chat,
+    chat: ChatClient,
     question: Question,
     until: float,
     usage: Usage,
     listen: Callable[[], Hear] | None,
-) -> Answer:
+) -> ChatAnswer:
     for number in range(MOST_TRIES):
         hear = listen() if listen else None
         call = ModelSpan(chat.model, chat.name, purpose=question.schema_name, number=number + 1)
@@ -284,7 +284,7 @@ async def _tried(
     raise AssertionError("the last try either answers or raises")
 
 
-def _pause(chat: Chat, error: Exception, failure: ModelError, number: int) -> float | None:
+def _pause(chat: ChatClient, error: Exception, failure: ModelError, number: int) -> float | None:
     """Return the seconds before the next try; None if there is none."""
     if chat.retries_itself or not may_pass(failure):
         return None
@@ -293,13 +293,13 @@ def _pause(chat: Chat, error: Exception, failure: ModelError, number: int) -> fl
 
 
 async def _once(
-    chat: Chat,
+    chat: ChatClient,
     question: Question,
     usage: Usage,
     hear: Hear | None,
     until: float,
     call: ModelSpan,
-) -> Answer:
+) -> ChatAnswer:
     model, options = chat.prepared(question, streams=hear is not None)
     messages = list(question.messages)
     usage.model_calls += 1
@@ -368,7 +368,7 @@ _REPLY: Mapping[str, Any] = {
 
 
 async def object_asked(
-    chat: Chat, question: Question, until: float, usage: Usage
+    chat: ChatClient, question: Question, until: float, usage: Usage
 ) -> dict[str, Any]:
     """Return the object that a model answers with.
 
@@ -378,12 +378,12 @@ async def object_asked(
     answer = await ask(chat, question, until, usage)
     try:
         return object_in(answer.text)
-    except Misfit as fault:
+    except SchemaMisfit as fault:
         raise ModelError("malformed", f"the model's answer cannot be read: {fault}") from fault
 
 
 async def reply_asked(
-    chat: Chat, name: str, messages: list[dict[str, str]], until: float, usage: Usage
+    chat: ChatClient, name: str, messages: list[dict[str, str]], until: float, usage: Usage
 ) -> str:
     """Return what a model says to the user, which is all that it is asked for.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from journeygraph.journeys import ModelError
 from journeygraph.nodes.json_data import cleaned
-from journeygraph.nodes.llm.client import Answer, Call
+from journeygraph.nodes.llm.client import ChatAnswer, ModelToolCall
 from journeygraph.nodes.state.messages import text_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from journeygraph.nodes.llm.call import Hear, Question
 
 Json = dict[str, Any]
-Ask = Callable[[Callable[[], "Hear"] | None], Awaitable[Answer]]
+AskModel = Callable[[Callable[[], "Hear"] | None], Awaitable[ChatAnswer]]
 """Asks the model itself."""
 
 _DIGITS = 12
@@ -198,8 +198,8 @@ class Cassette:
         usage: Usage,
         until: float,
         listen: Callable[[], Hear] | None,
-        ask: Ask,
-    ) -> Answer:
+        ask: AskModel,
+    ) -> ChatAnswer:
         """Return the recorded answer to a question, or that of the model.
 
         Args:
@@ -294,7 +294,7 @@ def _kept(listen: Callable[[], Hear], pieces: list[str]) -> Callable[[], Hear]:
     return begun
 
 
-def _record(answer: Answer) -> Json:
+def _record(answer: ChatAnswer) -> Json:
     parsed = _parsed(answer.text)
     text: Any = parsed if isinstance(parsed, dict) else cleaned(answer.text)
     result: Json = {"says": text} if answer.text else {}
@@ -308,7 +308,7 @@ async def _given(
     until: float,
     listen: Callable[[], Hear] | None,
     number: int,
-) -> Answer:
+) -> ChatAnswer:
     """Return a recorded answer as the model gave it; the number makes ids of its calls unique.
 
     Raises:
@@ -332,13 +332,13 @@ async def _given(
         hear(text)
     called: Sequence[Json] = one.get("calls", ())
     read_calls = [
-        Call(f"call_{number}_{place}", one["tool"], one["arguments"])
+        ModelToolCall(f"call_{number}_{place}", one["tool"], one["arguments"])
         for place, one in enumerate(called)
     ]
-    return Answer(text, read_calls, _message(text, read_calls))
+    return ChatAnswer(text, read_calls, _message(text, read_calls))
 
 
-def _message(text: str, calls: Sequence[Call]) -> Any:
+def _message(text: str, calls: Sequence[ModelToolCall]) -> Any:
     """Return an answer as a message of LangChain, as the model is shown it again."""
     from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall  # noqa: PLC0415
 

@@ -33,7 +33,7 @@ IN_ORDER = "/answers-in-order/"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelToolCall:
     """A tool that the model wants called; `arguments` is None if they are not a JSON object."""
 
     id: str
@@ -42,14 +42,14 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ChatAnswer:
     """Answer of a model: JSON text, or tool calls.
 
     `message` is the answer as it came, to be shown to the model again.
     """
 
     text: str
-    calls: list[Call]
+    calls: list[ModelToolCall]
     message: Message
 
 
@@ -66,7 +66,7 @@ _LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 @dataclass(frozen=True, slots=True)
-class Chat:
+class ChatClient:
     """A LangChain chat model, by its own or another model name.
 
     OpenAI's models are held to a schema by `response_format`. Other providers share no such
@@ -160,16 +160,16 @@ class Chat:
         """Return what gives the text of the answer in each chunk of a stream."""
         return _text_in if self.is_openai else _ArgumentsOf(question.schema_name)
 
-    def read(self, question: Question, message: Any) -> Answer:
+    def read(self, question: Question, message: Any) -> ChatAnswer:
         """Return the answer in a message."""
         calls = _calls_in(message)
         given = [call for call in calls if call.name == question.schema_name]
         # One given together with calls of tools was given without their results.
         if given and not self.is_openai and (len(given) == len(calls) or not question.tools):
-            return Answer(json.dumps(given[0].arguments), [], message)
-        return Answer(_text_in(message), calls, message)
+            return ChatAnswer(json.dumps(given[0].arguments), [], message)
+        return ChatAnswer(_text_in(message), calls, message)
 
-    def corrected(self, answer: Answer, said: str) -> list[Message]:
+    def corrected(self, answer: ChatAnswer, said: str) -> list[Message]:
         """Return the messages that show the model its answer and what is wrong with it."""
         called = [call.id for call in _calls_in(answer.message)]
         if called and not self.is_openai:
@@ -177,13 +177,17 @@ class Chat:
         return [answer.message, {"role": "user", "content": said}]
 
 
-def _calls_in(message: Any) -> list[Call]:
+def _calls_in(message: Any) -> list[ModelToolCall]:
     # Of a stream, LangChain completes arguments that break off: half a value would be acted upon.
     if pieces := getattr(message, "tool_call_chunks", None):
-        return [Call(p["id"] or "", p["name"] or "", _arguments(p["args"])) for p in pieces]
-    calls = [Call(call["id"] or "", call["name"], call["args"]) for call in message.tool_calls]
+        return [
+            ModelToolCall(p["id"] or "", p["name"] or "", _arguments(p["args"])) for p in pieces
+        ]
+    calls = [
+        ModelToolCall(call["id"] or "", call["name"], call["args"]) for call in message.tool_calls
+    ]
     broken = message.invalid_tool_calls
-    return [*calls, *(Call(call["id"] or "", call["name"] or "", None) for call in broken)]
+    return [*calls, *(ModelToolCall(call["id"] or "", call["name"] or "", None) for call in broken)]
 
 
 def _arguments(text: str | None) -> dict[str, Any] | None:

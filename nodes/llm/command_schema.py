@@ -28,7 +28,7 @@ from journeygraph.nodes.commands import (
 )
 from journeygraph.nodes.json_data import MOST_WORDS, cleaned
 from journeygraph.nodes.llm.form_prompt import Asking
-from journeygraph.nodes.llm.structured import Misfit
+from journeygraph.nodes.llm.structured import SchemaMisfit
 
 MOST_VALUE = 4097
 """Characters of a value that are kept: one more than is taken, so that a longer one is refused."""
@@ -133,11 +133,11 @@ def command_in(item: Any) -> Command:
         Misfit: It is no command.
     """
     if not isinstance(item, dict):
-        raise Misfit("a command must be an object")
+        raise SchemaMisfit("a command must be an object")
     name = item.get("command")
     reading = READ.get(name) if isinstance(name, str) else None
     if reading is None:
-        raise Misfit(f"a command must be one of: {', '.join(READ)}")
+        raise SchemaMisfit(f"a command must be one of: {', '.join(READ)}")
     return reading(item)
 
 
@@ -151,7 +151,7 @@ def text_in(given: _Given, name: str, most: int = MOST_WORDS) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise Misfit(f"'{name}' must be text or null")
+        raise SchemaMisfit(f"'{name}' must be text or null")
     return cleaned(value[:most])
 
 
@@ -163,13 +163,13 @@ def confidence_in(given: _Given) -> float:
     """
     value = given.get("confidence")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Misfit("a confidence must be a number from 0 to 1")
+        raise SchemaMisfit("a confidence must be a number from 0 to 1")
     return float(min(max(value, -1), 2))
 
 
 def _value(given: _Given) -> str:
     if given.get("value") is None:
-        raise Misfit("a fill or ask must have a value")
+        raise SchemaMisfit("a fill or ask must have a value")
     return text_in(given, "value", MOST_VALUE)
 
 
@@ -188,7 +188,7 @@ def _cancel(given: _Given) -> Command:
 def _human(given: _Given) -> Command:
     reason = text_in(given, "target") or ASKED
     if reason not in (ASKED, SENTIMENT):
-        raise Misfit(f"the reason of a call for a person must be '{ASKED}' or '{SENTIMENT}'")
+        raise SchemaMisfit(f"the reason of a call for a person must be '{ASKED}' or '{SENTIMENT}'")
     return Human(reason, confidence_in(given))
 
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from journeygraph.journeys.notions.fields import Field
-from journeygraph.journeys.notions.personality import Personality
+from journeygraph.journeys.declarations.fields import Field
+from journeygraph.journeys.declarations.personality import Personality
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 
 MOST_SHOWN = 200

@@ -16,7 +16,13 @@ from journeygraph.journeys import ConfigurationError, JourneySpec, ModelError
 from journeygraph.journeys.agents.signature import Ask, SignatureSpec
 from journeygraph.nodes.journal import CallsOfRun, ToolLog, Usage
 from journeygraph.nodes.llm.call import Hear, Question, ask
-from journeygraph.nodes.llm.client import Answer, Call, Chat, Message, tool_result
+from journeygraph.nodes.llm.client import (
+    ChatAnswer,
+    ChatClient,
+    Message,
+    ModelToolCall,
+    tool_result,
+)
 from journeygraph.nodes.llm.prompts import (
     ASKED,
     agent_system,
@@ -26,7 +32,13 @@ from journeygraph.nodes.llm.prompts import (
     repair,
     with_ask,
 )
-from journeygraph.nodes.llm.structured import REPLY, Misfit, StreamedReply, schema_of, values_of
+from journeygraph.nodes.llm.structured import (
+    REPLY,
+    SchemaMisfit,
+    StreamedReply,
+    schema_of,
+    values_of,
+)
 from journeygraph.nodes.llm.tools import ANSWER, Occasion, Toolbox
 from journeygraph.nodes.payloads import GUIDELINES, RESERVED
 from journeygraph.nodes.state.confirmation import Consent
@@ -39,7 +51,7 @@ REST = 100
 
 
 @dataclass(slots=True)
-class Record:
+class SpeculationRecord:
     """Recent outcomes of a journey's speculations in this process."""
 
     _wrong: deque[bool] = field(default_factory=lambda: deque(maxlen=COUNTED))
@@ -58,14 +70,14 @@ class Record:
             self._rest = REST + 1
 
 
-_records: LRUCache[tuple[str, str], Record] = LRUCache(4_096)
+_records: LRUCache[tuple[str, str], SpeculationRecord] = LRUCache(4_096)
 
 
-def record_of(spec: JourneySpec) -> Record:
+def record_of(spec: JourneySpec) -> SpeculationRecord:
     """Return the record of a journey, which all its sessions share."""
     key = (spec.id, spec.version)
     if key not in _records:
-        _records[key] = Record()
+        _records[key] = SpeculationRecord()
     return _records[key]
 
 
@@ -93,14 +105,14 @@ class Speculation:
     rules: Sequence[Mapping[str, Any]]
     came_out: CameOut
     usage: Usage = field(default_factory=Usage)
-    _task: asyncio.Task[Answer] | None = None
+    _task: asyncio.Task[ChatAnswer] | None = None
     _is_sent: bool = False
     _is_over: bool = False
     _pieces: list[str] = field(default_factory=list)
     _listen: Callable[[], Hear] | None = None
     _hear: Hear | None = None
 
-    def begin(self, chat: Chat, seconds: float, *, live: bool) -> None:
+    def begin(self, chat: ChatClient, seconds: float, *, live: bool) -> None:
         """Ask the model, in a separate task.
 
         Args:
@@ -111,7 +123,7 @@ class Speculation:
         until = asyncio.get_running_loop().time() + seconds
         listen = self._tried if live else None
 
-        async def asked() -> Answer:
+        async def asked() -> ChatAnswer:
             self._is_sent = True
             return await ask(chat, self.question, until, self.usage, listen)
 
@@ -129,7 +141,7 @@ class Speculation:
         sure = {rule["id"] for rule in self.rules if not rule.get("unsure")}
         return sure <= {rule.get("id") for rule in rules} <= shown
 
-    async def answer(self, listen: Callable[[], Hear] | None, usage: Usage) -> Answer:
+    async def answer(self, listen: Callable[[], Hear] | None, usage: Usage) -> ChatAnswer:
         """Return the answer to the agent that asks the same; its text is streamed from now on.
 
         Args:
@@ -234,7 +246,7 @@ class OutputSink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Contract:
+class AgentContract:
     """Contract of a model agent, made once for each of its pathways.
 
     Attributes:
@@ -251,12 +263,12 @@ class Contract:
 
 
 # By identity, which lasts as long as the entry: it holds the signature. Types need not be hashable.
-_contracts: LRUCache[Any, Contract] = LRUCache(1024)
+_contracts: LRUCache[Any, AgentContract] = LRUCache(1024)
 
 
 def contract_of(
     spec: JourneySpec, pathway_id: str, signature: SignatureSpec, language: str | None = None
-) -> Contract:
+) -> AgentContract:
     """Return the contract of a signature in a pathway, made once for all sessions of a language.
 
     Raises:
@@ -272,11 +284,11 @@ def contract_of(
                 f"because one has no JSON schema: {error}"
             ) from error
         system = agent_system(spec, spec.pathways[pathway_id], signature, language)
-        _contracts[key] = Contract(signature, system, schema, strict)
+        _contracts[key] = AgentContract(signature, system, schema, strict)
     return _contracts[key]
 
 
-def _special(contract: Contract, ask: Ask) -> Contract:
+def _special(contract: AgentContract, ask: Ask) -> AgentContract:
     """Return a contract with further or other outputs for a pattern."""
     own = contract.signature.outputs if ask.keeps_own else ()
     names = {field.name for field in ask.outputs}
@@ -284,7 +296,7 @@ def _special(contract: Contract, ask: Ask) -> Contract:
     schema, strict = schema_of(outputs)
     signature = replace(contract.signature, outputs=outputs)
     system = with_ask(contract.system, ask.instructions, ask.outputs)
-    return Contract(signature, system, schema, strict)
+    return AgentContract(signature, system, schema, strict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,8 +312,8 @@ class ModelCaller:
             agents of the contract get, so that providers can cache the beginning for all of them.
     """
 
-    contract: Contract
-    chat: Chat
+    contract: AgentContract
+    chat: ChatClient
     toolbox: Toolbox
     seconds: float
     who: Callable[[], str] | None = None
@@ -444,11 +456,11 @@ class _Exchange:
         answer = await self._final(messages)
         try:
             values = values_of(outputs, answer.text)
-        except Misfit as fault:
+        except SchemaMisfit as fault:
             values = await self._repaired(messages, answer, fault)
         return self._heard(values)
 
-    async def _final(self, messages: list[Message]) -> Answer:
+    async def _final(self, messages: list[Message]) -> ChatAnswer:
         """Return the answer after all calls of tools; what led to it is added to the messages."""
         for _ in range(MOST_ROUNDS):
             answer = await self._next(messages)
@@ -467,14 +479,14 @@ class _Exchange:
             )
         return answer
 
-    async def _next(self, messages: Sequence[Message]) -> Answer:
+    async def _next(self, messages: Sequence[Message]) -> ChatAnswer:
         return await self._asked(messages, self._listen if self._say.live else None)
 
     def _listen(self) -> Hear:
         self._spoken = StreamedReply()
         return self._hear
 
-    async def _used(self, call: Call, told: frozenset[str]) -> str:
+    async def _used(self, call: ModelToolCall, told: frozenset[str]) -> str:
         using = asyncio.ensure_future(
             self._caller.toolbox.use(call, self._occasion, told, self._failed)
         )
@@ -493,7 +505,7 @@ class _Exchange:
         return using.result()
 
     async def _repaired(
-        self, messages: Sequence[Message], answer: Answer, fault: Misfit
+        self, messages: Sequence[Message], answer: ChatAnswer, fault: SchemaMisfit
     ) -> dict[str, Any]:
         """Ask once more, with what was wrong; an answer that was partly streamed stays."""
         if self._spoken.said and not self._spoken.whole:
@@ -502,7 +514,7 @@ class _Exchange:
         again = await self._asked([*messages, *shown], None)
         try:
             return values_of(self._caller.contract.signature.outputs, again.text)
-        except Misfit as still:
+        except SchemaMisfit as still:
             said = (
                 f"the model's answer does not match its signature, also in the second try: {still}"
             )
@@ -510,7 +522,7 @@ class _Exchange:
 
     async def _asked(
         self, messages: Sequence[Message], listen: Callable[[], Hear] | None
-    ) -> Answer:
+    ) -> ChatAnswer:
         ahead, self._ahead = self._ahead, None
         if ahead is not None:
             return await ahead.answer(listen, self._say.usage)

@@ -20,7 +20,7 @@ from rapidfuzz.distance import OSA
 from journeygraph.journeys import ConfigurationError, JourneyConfig, JourneySpec
 from journeygraph.journeys.spec.model_names import KEY, named_by, named_in
 from journeygraph.nodes.llm.cassette import Cassette
-from journeygraph.nodes.llm.client import Chat, client_of, quick_chat
+from journeygraph.nodes.llm.client import ChatClient, client_of, quick_chat
 
 OPENAI = "openai"
 # A test holds them against LangChain's own list, which takes seconds to import.
@@ -169,10 +169,10 @@ MOST_CACHED = 2_000
 UNDERSTANDING, CHECK = "understanding", "check"
 """Work that may have its own model; all else is done by that of the agents."""
 
-Cache = TLRUCache[bytes, Any]
+VerdictCache = TLRUCache[bytes, Any]
 
 
-def new_cache() -> Cache:
+def new_cache() -> VerdictCache:
     """Return an empty cache of verdicts; each entry `(seconds, value)` lives that long."""
     return TLRUCache(MOST_CACHED, ttu=lambda _, entry, now: now + entry[0], timer=time.monotonic)
 
@@ -215,14 +215,14 @@ class Models:
     handed: Any = field(default=None, repr=False)
     name: str | None = None
     own: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    cache: Cache = field(default_factory=new_cache, repr=False)
+    cache: VerdictCache = field(default_factory=new_cache, repr=False)
     in_one_loop: bool = True
     cassette: Cassette | None = None
     users: int = 0
     _client: Any = field(default=None, repr=False)
-    _chats: dict[str, Chat] = field(default_factory=dict, repr=False)
+    _chats: dict[str, ChatClient] = field(default_factory=dict, repr=False)
 
-    def step(self, configured: str, work: str = "") -> Chat:
+    def step(self, configured: str, work: str = "") -> ChatClient:
         """Return the model of a step that the settings name; one handed in serves every step."""
         own = self.own.get(work)
         if own is not None:
@@ -231,12 +231,12 @@ class Models:
             return self.of(self.handed)
         return self.named(self.name or configured)
 
-    def of(self, model: Any) -> Chat:
+    def of(self, model: Any) -> ChatClient:
         """Return a chat model that an author handed in."""
         is_replaced = self.handed is not None and _ONLY.get() is self.handed
         return self._recorded(chat_of(self.handed if is_replaced else model))
 
-    def named(self, name: str) -> Chat:
+    def named(self, name: str) -> ChatClient:
         """Return the model of a name that an author wrote at a trigger or an agent.
 
         A model that was handed in goes by that name, unless it names a provider of another one,
@@ -249,16 +249,16 @@ class Models:
                 return self._recorded(handed)
         return self._of_its_own(name)
 
-    def _of_its_own(self, name: str) -> Chat:
+    def _of_its_own(self, name: str) -> ChatClient:
         if self.cassette is not None and self.cassette.is_offline:
-            return Chat(None, name, is_openai=True, cassette=self.cassette)
+            return ChatClient(None, name, is_openai=True, cassette=self.cassette)
         if provider_of(name):
             return self._recorded(provided(name))
         if name not in self._chats:
             self._chats[name] = self._recorded(chat_of(self._made(name)))
         return self._chats[name]
 
-    def _recorded(self, chat: Chat) -> Chat:
+    def _recorded(self, chat: ChatClient) -> ChatClient:
         return chat if self.cassette is None else replace(chat, cassette=self.cassette)
 
     def _made(self, name: str) -> Any:
@@ -289,10 +289,10 @@ class Models:
 
 _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Any, Models]]
 _open = weakref.WeakKeyDictionary()
-_provided: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Chat]]
+_provided: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, ChatClient]]
 _provided = weakref.WeakKeyDictionary()
 # By identity: LangChain's models compare by value, and what one of them said is not another's.
-_caches: dict[int, Cache] = {}
+_caches: dict[int, VerdictCache] = {}
 
 
 def open_models(
@@ -324,7 +324,7 @@ def open_models(
     return models
 
 
-def provided(name: str) -> Chat:
+def provided(name: str) -> ChatClient:
     """Return the model of a name with a provider, once for each event loop.
 
     How its connections are closed is its client's affair: some share them, and none says how.
@@ -477,7 +477,7 @@ def _check_handed(model: Any) -> None:
         )
 
 
-def _cache_of(model: Any) -> Cache:
+def _cache_of(model: Any) -> VerdictCache:
     key = id(model)
     if key not in _caches:
         _caches[key] = new_cache()
@@ -485,7 +485,7 @@ def _cache_of(model: Any) -> Cache:
     return _caches[key]
 
 
-def chat_of(model: Any, name: str | None = None) -> Chat:
+def chat_of(model: Any, name: str | None = None) -> ChatClient:
     """Return a chat model that was handed in, by its own or another name.
 
     Raises:
@@ -493,7 +493,7 @@ def chat_of(model: Any, name: str | None = None) -> Chat:
     """
     _check_handed(model)
     own_retries = getattr(model, "max_retries", 0) != 0
-    return Chat(model, name, _is_openai(model), own_retries)
+    return ChatClient(model, name, _is_openai(model), own_retries)
 
 
 def _is_openai(model: Any) -> bool:

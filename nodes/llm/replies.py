@@ -12,7 +12,7 @@ from journeygraph.journeys import JourneyConfig, JourneySpec, ModelError, Person
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import MOST_WORDS, cleaned
 from journeygraph.nodes.llm.call import Question, limited, object_asked, reply_asked
-from journeygraph.nodes.llm.client import Chat
+from journeygraph.nodes.llm.client import ChatClient
 from journeygraph.nodes.llm.models import Models
 from journeygraph.nodes.llm.prompts import JUDGING_REPLY, REWRITING, as_data, guided
 from journeygraph.nodes.llm.prompts import manner as manner_of
@@ -63,8 +63,8 @@ class Examiner:
         about: Further data for the model: the conversation, the message and the rules.
     """
 
-    chat: Chat
-    writer: Chat
+    chat: ChatClient
+    writer: ChatClient
     usage: Usage
     until: float
     about: Mapping[str, Any]
@@ -136,7 +136,7 @@ _SCHEMA: Mapping[str, Any] = {
 
 
 async def worded_anew(
-    chat: Chat,
+    chat: ChatClient,
     manner: str,
     message: str,
     texts: Sequence[str],
@@ -234,7 +234,7 @@ _KNOWING = (
 
 
 async def answer_from(
-    chat: Chat,
+    chat: ChatClient,
     manner: str,
     question: str,
     passages: Sequence[str],

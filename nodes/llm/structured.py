@@ -38,7 +38,7 @@ _FORMATS = {
 # fmt: on
 
 
-class Misfit(ValueError):
+class SchemaMisfit(ValueError):
     """An answer that is not of the schema; its text explains the fault to a model."""
 
 
@@ -117,7 +117,7 @@ def values_of(outputs: Sequence[FieldSpec], text: str) -> dict[str, Any]:
         except (ValueError, TypeError) as error:
             faults.append(f"'{field.name}': {error}")
     if faults:
-        raise Misfit("; ".join(faults))
+        raise SchemaMisfit("; ".join(faults))
     return values
 
 
@@ -143,12 +143,12 @@ def object_in(text: str) -> dict[str, Any]:
     """
     start = text.find("{")
     if start < 0 or text[:start].strip(" \t\r\n`") not in ("", "json"):
-        raise Misfit("it is not a JSON object")
+        raise SchemaMisfit("it is not a JSON object")
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
     try:
         found, _ = decoder.raw_decode(text, start)
     except (ValueError, RecursionError) as error:
-        raise Misfit(f"it is not valid JSON ({type(error).__name__})") from error
+        raise SchemaMisfit(f"it is not valid JSON ({type(error).__name__})") from error
     return dict(found)
 
 

@@ -22,7 +22,7 @@ from journeygraph.journeys import ConfigurationError, FromContext, ModelError, T
 from journeygraph.nodes.authored import Overdue, contained, in_thread
 from journeygraph.nodes.journal import ASKED, CallsOfRun, ToolLog, is_pause
 from journeygraph.nodes.json_data import cleaned, copied, digest_of, plain, words_of
-from journeygraph.nodes.llm.client import Call
+from journeygraph.nodes.llm.client import ModelToolCall
 from journeygraph.nodes.llm.structured import load_schemas, misfits
 from journeygraph.nodes.state.confirmation import Consent
 from journeygraph.nodes.telemetry import ToolSpan
@@ -396,7 +396,7 @@ class Toolbox:
             return await self._run(usable.tool, keyed)
 
     async def use(
-        self, call: Call, occasion: Occasion, told_of: Collection[str], failed: set[str]
+        self, call: ModelToolCall, occasion: Occasion, told_of: Collection[str], failed: set[str]
     ) -> str:
         """Run a tool that the model called, and return the result for the model.
 
@@ -428,7 +428,7 @@ class Toolbox:
             failed.add(call.name)
             return f"This failed: {told(error)}."
 
-    async def _result(self, call: Call, occasion: Occasion) -> str:
+    async def _result(self, call: ModelToolCall, occasion: Occasion) -> str:
         try:
             usable, given, filled = self._prepared(call, occasion)
             known = occasion.calls.given(call.name, filled) if occasion.calls else None
@@ -455,7 +455,7 @@ class Toolbox:
         return shown
 
     def _prepared(
-        self, call: Call, occasion: Occasion
+        self, call: ModelToolCall, occasion: Occasion
     ) -> tuple[Usable, dict[str, Any], dict[str, Any]]:
         """Return the tool of a call, the arguments that it was given, and all that it is run with.
 

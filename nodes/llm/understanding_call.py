@@ -37,7 +37,7 @@ from journeygraph.nodes.commands import (
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import MOST_WORDS, cleaned
 from journeygraph.nodes.llm.call import Question, ask, limited
-from journeygraph.nodes.llm.client import Chat
+from journeygraph.nodes.llm.client import ChatClient
 from journeygraph.nodes.llm.command_schema import (
     READ,
     SHARE,
@@ -53,7 +53,7 @@ from journeygraph.nodes.llm.command_schema import (
 from journeygraph.nodes.llm.form_prompt import Asking, form_instructions, form_told
 from journeygraph.nodes.llm.models import UNDERSTANDING, Models
 from journeygraph.nodes.llm.prompts import as_data, understanding
-from journeygraph.nodes.llm.structured import Misfit, object_in
+from journeygraph.nodes.llm.structured import SchemaMisfit, object_in
 from journeygraph.nodes.state.interpretation import Dropped, Understood
 from journeygraph.nodes.state.session import Position
 from journeygraph.nodes.steer import allowed_transitions, asks_model, is_share
@@ -160,7 +160,7 @@ MOST_REPLY = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class JourneyNames:
     """All that a model may name in a journey, at any position of the session.
 
     Attributes:
@@ -189,14 +189,14 @@ class Names:
         return names if count <= MOST_NAMES else None
 
 
-@cached(LRUCache[JourneySpec, Names](512), lock=Lock())
-def names_in(spec: JourneySpec) -> Names:
+@cached(LRUCache[JourneySpec, JourneyNames](512), lock=Lock())
+def names_in(spec: JourneySpec) -> JourneyNames:
     """Return what a model may name in a journey."""
     judged = [transition for transition in spec.transitions if asks_model(transition)]
     forms = [pathway.form for pathway in spec.pathways.values() if pathway.form]
     every = [name for name in READ if name != "ask" or spec.has_knowledge]
     commands = every if spec.uses_dialogue else ["human", "go"] if spec.can_escalate else ["go"]
-    return Names(
+    return JourneyNames(
         questions=tuple(transition.id for transition in judged),
         targets=tuple(dict.fromkeys(transition.target for transition in judged)),
         commands=tuple(name for name in commands if judged or name != "go"),
@@ -276,7 +276,7 @@ def understood_in(text: str, *, moves: bool = True, form: bool = False) -> Under
     rules: Any = answer.get("rules_that_hold", [])
     for name, listed in (("verdicts", verdicts), ("commands", commands), ("rules", rules)):
         if not isinstance(listed, list):
-            raise Misfit(f"it has no list of {name}")
+            raise SchemaMisfit(f"it has no list of {name}")
     read: list[Command] = [*_agreeing([_verdict(item) for item in verdicts])]
     return Understood(
         [*read, *(command_in(item) for item in commands)],
@@ -314,14 +314,14 @@ def _rule(item: Any) -> Verdict:
 def _read(given: Mapping[str, Any], question: Any, holds: Any) -> Verdict:
     reason = given.get("reason", "")
     if not isinstance(question, str) or not isinstance(holds, bool) or not isinstance(reason, str):
-        raise Misfit("a verdict must have a question, holds and a reason")
+        raise SchemaMisfit("a verdict must have a question, holds and a reason")
     words = cleaned(reason)[:MOST_WORDS]
     return Verdict(cleaned(question)[:MOST_WORDS], holds, "model", confidence_in(given), words)
 
 
 def _fields(item: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(item, dict):
-        raise Misfit(f"a {what} must be an object")
+        raise SchemaMisfit(f"a {what} must be an object")
     return item
 
 
@@ -329,7 +329,7 @@ CACHED = "judged before, for the same message in the same situation"
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class MessageSituation:
     """The situation of a message, for a model.
 
     The cache key is made of nothing else, so that what was judged in one moment never answers in
@@ -428,7 +428,7 @@ def _question(transition: TransitionSpec) -> dict[str, Any]:
 
 
 async def understood(
-    moment: Moment,
+    moment: MessageSituation,
     models: Models,
     config: JourneyConfig,
     usage: Usage,
@@ -468,7 +468,7 @@ async def understood(
     return answer
 
 
-def _counting(answer: Understood, moment: Moment, least: float) -> Understood:
+def _counting(answer: Understood, moment: MessageSituation, least: float) -> Understood:
     """Return an answer without what is not open now, and without what a model is not sure of."""
     commands, closed = open_now(answer.commands, moment.candidates, moment.form)
     commands, unsure = accepted_commands(commands, least)
@@ -479,7 +479,9 @@ def _counting(answer: Understood, moment: Moment, least: float) -> Understood:
     return replace(answer, commands=commands, dropped=dropped, reply=reply)
 
 
-def _chat_of(candidates: Sequence[TransitionSpec], models: Models, config: JourneyConfig) -> Chat:
+def _chat_of(
+    candidates: Sequence[TransitionSpec], models: Models, config: JourneyConfig
+) -> ChatClient:
     """Return the model that all candidates agree on, else the config's: there is one call."""
     names = {getattr(transition.trigger, "llm_model", None) for transition in candidates}
     if len(names) == 1 and (name := names.pop()):
@@ -487,7 +489,9 @@ def _chat_of(candidates: Sequence[TransitionSpec], models: Models, config: Journ
     return models.step(config.intent_detection_model, UNDERSTANDING)
 
 
-async def _asked(moment: Moment, chat: Chat, seconds: float, usage: Usage) -> Understood:
+async def _asked(
+    moment: MessageSituation, chat: ChatClient, seconds: float, usage: Usage
+) -> Understood:
     messages = [
         {"role": "system", "content": _told(moment)},
         {"role": "user", "content": as_data(moment.data())},
@@ -498,11 +502,11 @@ async def _asked(moment: Moment, chat: Chat, seconds: float, usage: Usage) -> Un
     try:
         asks_form = moment.form is not None and moment.form.is_asked
         return understood_in(answer.text, moves=bool(moment.candidates), form=asks_form)
-    except Misfit as fault:
+    except SchemaMisfit as fault:
         raise ModelError("malformed", f"the model's verdicts cannot be read: {fault}") from fault
 
 
-def _told(moment: Moment) -> str:
+def _told(moment: MessageSituation) -> str:
     names = names_in(moment.spec)
     return understanding(
         moves=bool(names.questions),

@@ -14,7 +14,7 @@ from journeygraph.nodes.agents import select
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.llm.call import Question, ask, limited
 from journeygraph.nodes.llm.prompts import CHOOSING, as_data
-from journeygraph.nodes.llm.structured import Misfit, object_in
+from journeygraph.nodes.llm.structured import SchemaMisfit, object_in
 from journeygraph.nodes.pipelines.memory import memory_of
 from journeygraph.nodes.services import Services
 
@@ -23,7 +23,7 @@ _SURE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class AgentSelection:
     """Selection of agents.
 
     Attributes:
@@ -58,7 +58,7 @@ class Chooser:
     task: str
     turn: int | None = None
 
-    async def choose(self, task: str, agents: Sequence[Agent], k: int, mode: str) -> Selection:
+    async def choose(self, task: str, agents: Sequence[Agent], k: int, mode: str) -> AgentSelection:
         """Return the best `k` of some agents for a task.
 
         Without a usable model "llm" falls back to the cards, and these, where nothing fits, to
@@ -76,19 +76,21 @@ class Chooser:
         self.services.tell("selected", agents=selection.names, by=selection.by, scores=scores)
         return selection
 
-    async def _chosen(self, task: str, agents: Sequence[Agent], k: int, mode: str) -> Selection:
+    async def _chosen(
+        self, task: str, agents: Sequence[Agent], k: int, mode: str
+    ) -> AgentSelection:
         if mode == "round-robin":
             return self._in_turn(agents, k)
         if mode == "all" or len(agents) == 1:
-            return Selection([_item(agent.name, _SURE) for agent in agents], "all")
+            return AgentSelection([_item(agent.name, _SURE) for agent in agents], "all")
         if mode == "random":
             drawn = random.sample(list(agents), min(k, len(agents)))
-            return Selection([_item(agent.name, _SURE) for agent in drawn], mode)
+            return AgentSelection([_item(agent.name, _SURE) for agent in drawn], mode)
         if mode == "llm":
             return await self._by_model(task, agents, k)
         return await self._by_cards(task, agents, k)
 
-    def _in_turn(self, agents: Sequence[Agent], k: int) -> Selection:
+    def _in_turn(self, agents: Sequence[Agent], k: int) -> AgentSelection:
         # In the order of all, though only some may be chosen from now: nobody is passed over.
         memory = memory_of(self.pipeline)
         order = [agent.name for agent in self.pipeline.agents]
@@ -96,21 +98,21 @@ class Chooser:
         free = {agent.name for agent in agents}
         names = [name for name in [*order[first:], *order[:first]] if name in free][:k]
         memory.turn = order.index(names[0]) + 1
-        return Selection([_item(name, _SURE) for name in names], "round-robin")
+        return AgentSelection([_item(name, _SURE) for name in names], "round-robin")
 
-    async def _by_cards(self, task: str, agents: Sequence[Agent], k: int) -> Selection:
+    async def _by_cards(self, task: str, agents: Sequence[Agent], k: int) -> AgentSelection:
         found = await select.choose(task, agents, k, self.pipeline.embed)
         chosen = [_item(match.name, match.score) for match in found.matches]
-        return Selection(chosen, "semantic", found.flags)
+        return AgentSelection(chosen, "semantic", found.flags)
 
-    async def _by_model(self, task: str, agents: Sequence[Agent], k: int) -> Selection:
+    async def _by_model(self, task: str, agents: Sequence[Agent], k: int) -> AgentSelection:
         try:
             names = await self._asked(task, agents, k)
         except ModelError as failure:
             found = await self._by_cards(task, agents, k)
             flags = (f"selection_fallback:model_{failure.kind}", *found.flags)
-            return Selection(found.chosen, found.by, flags)
-        return Selection([_item(name, _SURE) for name in names], "llm")
+            return AgentSelection(found.chosen, found.by, flags)
+        return AgentSelection([_item(name, _SURE) for name in names], "llm")
 
     async def _asked(self, task: str, agents: Sequence[Agent], k: int) -> list[str]:
         models, config = self.services.models, self.services.config
@@ -151,7 +153,7 @@ def _names(text: str, agents: Sequence[Agent], k: int) -> list[str]:
     known = {agent.name for agent in agents}
     try:
         given = object_in(text).get("agents")
-    except Misfit as fault:
+    except SchemaMisfit as fault:
         raise ModelError("malformed", f"the model's choice is not valid: {fault}") from fault
     listed = given if isinstance(given, list) else []
     names = [name for name in dict.fromkeys(map(str, listed)) if name in known]

@@ -11,39 +11,45 @@ MOST_OTHERS = 20
 """Most other agents that are named to an agent."""
 
 
-class Part(NamedTuple):
+class PatternPart(NamedTuple):
     """A part in a pattern: its name, and the work of its agent."""
 
     name: str
     does: str
 
 
-_PEERS: Mapping[str, Part] = {
-    "sequential": Part(
+_PEERS: Mapping[str, PatternPart] = {
+    "sequential": PatternPart(
         "step", "you work one after the other. What those before you gave is in your data."
     ),
-    "supervisor_worker": Part("worker", "the supervisor gives you your part of it as `task`."),
-    "router": Part("candidate", "you were chosen among all of you to answer this alone."),
-    "ensemble": Part("expert", "you give your own view. The synthesizer weighs all views."),
-    "blackboard": Part(
+    "supervisor_worker": PatternPart(
+        "worker", "the supervisor gives you your part of it as `task`."
+    ),
+    "router": PatternPart("candidate", "you were chosen among all of you to answer this alone."),
+    "ensemble": PatternPart("expert", "you give your own view. The synthesizer weighs all views."),
+    "blackboard": PatternPart(
         "specialist", "you add to the `board` what the controller needs, by what you can do."
     ),
-    "consensus": Part(
+    "consensus": PatternPart(
         "voter", "you make a proposal of your own, and then vote on the proposals of all."
     ),
-    "debate": Part(
+    "debate": PatternPart(
         "debater", "you hold the position that you stand for, and answer those of the others."
     ),
-    "handoff": Part("colleague", "one of you has the word, and can hand over to another."),
-    "parallel": Part("colleague", "all of you work at once, each from their own side."),
+    "handoff": PatternPart("colleague", "one of you has the word, and can hand over to another."),
+    "parallel": PatternPart("colleague", "all of you work at once, each from their own side."),
 }
 """Pattern -> the part of its agents without a role."""
-_ROLES: Mapping[str, Part] = {
-    "supervisor": Part("the supervisor", "you split the task, and join what the workers do."),
-    "synthesizer": Part("the synthesizer", "you make one answer of what the experts give."),
-    "controller": Part("the controller", "you say what the `board` lacks, and when it is done."),
-    "judge": Part("the judge", "you decide the debate, and take no side before."),
-    "aggregator": Part("the aggregator", "you make one answer of what the others give."),
+_ROLES: Mapping[str, PatternPart] = {
+    "supervisor": PatternPart(
+        "the supervisor", "you split the task, and join what the workers do."
+    ),
+    "synthesizer": PatternPart("the synthesizer", "you make one answer of what the experts give."),
+    "controller": PatternPart(
+        "the controller", "you say what the `board` lacks, and when it is done."
+    ),
+    "judge": PatternPart("the judge", "you decide the debate, and take no side before."),
+    "aggregator": PatternPart("the aggregator", "you make one answer of what the others give."),
 }
 
 
@@ -116,7 +122,7 @@ def _place(
     ]
 
 
-def _part(pipeline: PatternPipeline, name: str) -> Part:
+def _part(pipeline: PatternPipeline, name: str) -> PatternPart:
     role = next((role for role, agent in pipeline.roles.items() if agent.name == name), "")
     return _ROLES.get(role) or _PEERS[pipeline.pattern]
 

@@ -10,7 +10,7 @@ from journeygraph.journeys import Agent, PathwaySpec, PatternPipeline
 from journeygraph.journeys.agents.signature import Ask
 from journeygraph.nodes.json_data import cleaned, copied
 from journeygraph.nodes.state.context import apply_ops
-from journeygraph.nodes.state.session import PARTING, Output
+from journeygraph.nodes.state.session import PARTING, AgentOutput
 
 RESPONSE = "response"
 MOST_NAME = 64
@@ -29,7 +29,7 @@ class Work:
     """
 
     pipeline: PatternPipeline
-    results: Sequence[Output] = ()
+    results: Sequence[AgentOutput] = ()
     progress: Mapping[str, Any] = field(default_factory=dict)
     registered: Mapping[str, Agent] = field(default_factory=dict)
 
@@ -42,11 +42,11 @@ class Work:
         return self.registered.get(agent.name, agent) if agent.call is None else agent
 
     @property
-    def given(self) -> list[Output]:
+    def given(self) -> list[AgentOutput]:
         """The results of the agents that did not fail, in the order of the agents."""
         return in_order([result for result in self.results if not result.get("error")])
 
-    def of(self, *names: str, phase: str | None = None) -> list[Output]:
+    def of(self, *names: str, phase: str | None = None) -> list[AgentOutput]:
         """Return the results of these agents, failures as well, the earliest first."""
         return [
             result
@@ -116,7 +116,7 @@ class Rules(Protocol):
         """Return the result of a finished run."""
 
 
-def in_order(results: Sequence[Output]) -> list[Output]:
+def in_order(results: Sequence[AgentOutput]) -> list[AgentOutput]:
     """Return results in the order of the agents; those of one agent stay as they came."""
     if len(results) < 2:
         return [*results]
@@ -128,12 +128,12 @@ def short(name: object) -> str:
     return cleaned(str(name))[:MOST_NAME]
 
 
-def as_they_began(results: Sequence[Output]) -> list[Output]:
+def as_they_began(results: Sequence[AgentOutput]) -> list[AgentOutput]:
     """Return results in the order in which the agents were asked, at once in declared order."""
     return sorted(results, key=lambda r: (r["wave"], r.get("part", 0), r["place"]))
 
 
-def shown(results: Sequence[Output], **also: str) -> list[dict[str, Any]]:
+def shown(results: Sequence[AgentOutput], **also: str) -> list[dict[str, Any]]:
     """Return results as agents are shown them: who, and what.
 
     Args:
@@ -153,7 +153,7 @@ def cards_of(work: Work) -> list[dict[str, Any]]:
     return [copied(agent.card_data) for agent in work.agents]
 
 
-def failures(results: Sequence[Output]) -> list[dict[str, str]]:
+def failures(results: Sequence[AgentOutput]) -> list[dict[str, str]]:
     """Return who failed, as agents are shown it."""
     failed = [result for result in results if result.get("error")]
     return [{"agent": r["agent"], "error": r["error"]["message"]} for r in failed]
@@ -174,13 +174,13 @@ def merged(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {RESPONSE: PARTING.join(replies), **joined} if replies else joined
 
 
-def failed(result: Output, report: Mapping[str, Any], values: Any = ()) -> Conclusion:
+def failed(result: AgentOutput, report: Mapping[str, Any], values: Any = ()) -> Conclusion:
     """Return the end of a run that failed through one agent."""
     error = result.get("error") or {"message": "it returned nothing"}
     return Conclusion(values, report, result["agent"], error["message"])
 
 
-def only(result: Output | None, report: Mapping[str, Any], waited_for: str) -> Conclusion:
+def only(result: AgentOutput | None, report: Mapping[str, Any], waited_for: str) -> Conclusion:
     """Return the end of a run for which one agent speaks.
 
     Args:
@@ -232,7 +232,7 @@ OWN_NAMES = ("error", "pipeline")
 _NOTES = ("phase", "round", "part", "task")
 
 
-def leaves(results: Iterable[Output]) -> Iterator[Output]:
+def leaves(results: Iterable[AgentOutput]) -> Iterator[AgentOutput]:
     """Yield the results of all who worked, those within pipelines by their paths; no other."""
     for result in results:
         parts = result.get("parts")
@@ -242,26 +242,26 @@ def leaves(results: Iterable[Output]) -> Iterator[Output]:
             yield from parts
 
 
-def within(name: str, results: Iterable[Output]) -> list[Output]:
+def within(name: str, results: Iterable[AgentOutput]) -> list[AgentOutput]:
     """Return the results of a pipeline's members as those of a member of another one."""
     listed = leaves(as_they_began(list(results)))
     return [{**result, "agent": f"{name}/{result['agent']}"} for result in listed]
 
 
-def ended_as(output: Output) -> str:
+def ended_as(output: AgentOutput) -> str:
     """Return how a pipeline that is a member of another one ended."""
     if "error" in output:
         return "failed"
     return "partial" if any(part.get("error") for part in output.get("parts", ())) else "complete"
 
 
-def flags_of(results: Iterable[Output]) -> list[str]:
+def flags_of(results: Iterable[AgentOutput]) -> list[str]:
     """Return the flags of results, and one for each agent that failed."""
     failed = [f"agent_failed:{r['agent']}" for r in leaves(results) if r.get("error")]
     return [*own_flags(results), *failed]
 
 
-def own_flags(results: Iterable[Output]) -> list[str]:
+def own_flags(results: Iterable[AgentOutput]) -> list[str]:
     """Return the flags that the agents of results gave."""
     return [flag for result in results for flag in result["flags"]]
 
@@ -309,16 +309,16 @@ def _status(ended: Conclusion, failed: Sequence[Mapping[str, Any]]) -> str:
     return "partial" if failed else "complete"
 
 
-def _result(result: Output) -> dict[str, Any]:
+def _result(result: AgentOutput) -> dict[str, Any]:
     return {**_head(result), "outputs": result["values"]}
 
 
-def _failure(result: Output) -> dict[str, Any]:
+def _failure(result: AgentOutput) -> dict[str, Any]:
     error = result["error"]
     return {**_head(result), "error": error["message"], "kind": error["kind"]}
 
 
-def _head(result: Output) -> dict[str, Any]:
+def _head(result: AgentOutput) -> dict[str, Any]:
     """Return who it was, and what the pattern noted of it."""
     notes = {name: result[name] for name in _NOTES if name in result}  # type: ignore[literal-required]
     return {"agent": result["agent"], **notes}

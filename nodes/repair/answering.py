@@ -38,7 +38,7 @@ from journeygraph.nodes.state.effects import try_unsure_again
 YES, NO = "yes", "no"
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
 """Options for a task that is requested again, by id."""
-Answer = Callable[[TurnDraft, str, str], Sequence[Verdict] | None]
+TakeAnswer = Callable[[TurnDraft, str, str], Sequence[Verdict] | None]
 
 
 async def answered(draft: TurnDraft, commands: Sequence[Command]) -> list[Verdict] | None:
@@ -219,7 +219,7 @@ def _more(draft: TurnDraft, about: str, answer: str) -> list[Verdict] | None:
     return []
 
 
-_ANSWERS: Mapping[str, Answer] = {
+_ANSWERS: Mapping[str, TakeAnswer] = {
     "summary": _summary,
     "wrong": _wrong,
     "correction": _correction,

@@ -34,7 +34,7 @@ from journeygraph.nodes.telemetry import ToolSpan, report
 from journeygraph.nodes.telemetry.span import kind_of
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.draft import Hop
+    from journeygraph.nodes.draft import PathwayRun
 
 
 PATTERN = "knowledge"
@@ -175,21 +175,21 @@ def _is_sensitive(draft: TurnDraft) -> bool:
     return draft.spec.sensitive or draft.spec.part_of(draft.here.id).sensitive
 
 
-def say_before(hop: Hop) -> None:
+def say_before(run: PathwayRun) -> None:
     """Say an answer that was held back before the form of the pathway asks on."""
-    if hop.turn.get("held") and hop.progress.get(FORM, {}).get("asked"):
-        _tell(hop, len(hop.state["turn"]["replies"]))
+    if run.turn.get("held") and run.progress.get(FORM, {}).get("asked"):
+        _tell(run, len(run.state["turn"]["replies"]))
 
 
-def say_after(hop: Hop) -> None:
+def say_after(run: PathwayRun) -> None:
     """Say an answer that was held back behind what the pathway did."""
-    if hop.turn.get("held") and not hop.is_aside:
-        _tell(hop, len(hop.turn["replies"]))
+    if run.turn.get("held") and not run.is_aside:
+        _tell(run, len(run.turn["replies"]))
 
 
-def _tell(hop: Hop, place: int) -> None:
+def _tell(run: PathwayRun, place: int) -> None:
     """Put the answer at its place; it is no text of the catalogue, which a model may word."""
-    turn, held = hop.turn, hop.turn["held"]
+    turn, held = run.turn, run.turn["held"]
     turn["replies"] = [*turn["replies"][:place], *held, *turn["replies"][place:]]
     turn["worded"] = [n if n < place else n + len(held) for n in turn.get("worded", ())]
     turn["held"] = []

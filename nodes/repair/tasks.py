@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from journeygraph.journeys import JourneySpec, PathwaySpec, TransitionSpec
-from journeygraph.journeys.notions.transitions import AlwaysTrigger
+from journeygraph.journeys.declarations.transitions import AlwaysTrigger
 from journeygraph.journeys.phrases import plain
 from journeygraph.journeys.spec.spec import MOVE
 from journeygraph.nodes.commands import Back, Cancel, Command, Restart

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from journeygraph.journeys import ModelError, Validation
-from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.journeys.declarations.guidelines import GuidelineSpec
 from journeygraph.nodes.llm.replies import Examiner, Judgement
 from journeygraph.nodes.replies.stream import masked
 from journeygraph.nodes.replies.wording import broken

@@ -338,7 +338,7 @@ _ADDRESS = re.compile(
 _FEWEST = 5
 
 
-class Seen(NamedTuple):
+class PersonalDatum(NamedTuple):
     """Personal data: its kind and its place."""
 
     kind: str
@@ -350,7 +350,7 @@ class Detector:
     """Finds personal data in the pieces of one reply.
 
     Args:
-        kinds: The kinds to find, of `journeygraph.journeys.notions.guidelines.PII`.
+        kinds: The kinds to find, of `journeygraph.journeys.declarations.guidelines.PII`.
         allowed: Texts that are allowed although they look like personal data.
     """
 
@@ -366,17 +366,17 @@ class Detector:
         self._finders = [(kind, find) for kind, find in finders.items() if kind in wanted]
         self._allowed = {key for text in allowed if (key := _key(as_read(text)))}
 
-    def find(self, text: str, since: int = 0) -> list[Seen]:
+    def find(self, text: str, since: int = 0) -> list[PersonalDatum]:
         """Return what is personal in a folded text from a place on, in order; nothing overlaps."""
         # No number has fewer digits: what a tax office of Italy gives has seven, or nearly so.
         numbers = sum(map(str.isdigit, text[since:])) >= _FEWEST
-        taken: list[Seen] = []
+        taken: list[PersonalDatum] = []
         for kind, find in self._finders:
             if not numbers and kind != "email":
                 continue
             for start, end in find(text, since):
                 if not any(start < seen.end and seen.start < end for seen in taken):
-                    taken.append(Seen(kind, start, end))
+                    taken.append(PersonalDatum(kind, start, end))
         seen = sorted(taken, key=lambda seen: seen.start)
         return [one for one in seen if _key(text[one.start : one.end]) not in self._allowed]
 

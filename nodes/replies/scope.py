@@ -9,11 +9,11 @@ from threading import Lock
 from cachetools import LRUCache, cached
 
 from journeygraph.journeys import JourneySpec, Texts, Validation
-from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.journeys.declarations.guidelines import GuidelineSpec
 from journeygraph.nodes.replies.folding import as_read
 from journeygraph.nodes.state.session import Guided, Turn
 
-Guidelines = tuple[GuidelineSpec, ...]
+GuidelineSpecs = tuple[GuidelineSpec, ...]
 
 
 def checks_of(spec: JourneySpec) -> Validation | None:
@@ -46,8 +46,8 @@ def _together(spec: JourneySpec) -> Validation | None:
 
 
 # By identity as well: what it holds keeps the guidelines alive, and no pipelines.
-@cached(LRUCache[int, "tuple[Guidelines, tuple[str, ...]]"](512), key=id, lock=Lock())
-def _required(guidelines: Guidelines) -> tuple[Guidelines, tuple[str, ...]]:
+@cached(LRUCache[int, "tuple[GuidelineSpecs, tuple[str, ...]]"](512), key=id, lock=Lock())
+def _required(guidelines: GuidelineSpecs) -> tuple[GuidelineSpecs, tuple[str, ...]]:
     """Return guidelines with what looks like personal data in the phrases that they require."""
     required = _all(rule.requires for rule in guidelines if rule.critical and rule.enabled)
     return guidelines, tuple(_personal(required)) if required else ()

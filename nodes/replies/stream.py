@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from journeygraph.nodes.replies.folding import UNSPACED, folded
-from journeygraph.nodes.replies.pii import MASKS, Detector, Seen
+from journeygraph.nodes.replies.pii import MASKS, Detector, PersonalDatum
 
 WINDOW = 512
 """Characters that are kept back at most; invisible ones do not count."""
@@ -118,12 +118,12 @@ class Filter:
             return stop
         return before
 
-    def _seen(self, text: str) -> list[Seen]:
+    def _seen(self, text: str) -> list[PersonalDatum]:
         known = len(self._before)
         found = self._detector.find(self._before + text, known)
-        return [Seen(kind, start - known, end - known) for kind, start, end in found]
+        return [PersonalDatum(kind, start - known, end - known) for kind, start, end in found]
 
-    def _let(self, cut: int, seen: list[Seen]) -> str:
+    def _let(self, cut: int, seen: list[PersonalDatum]) -> str:
         """Return the masked text before a place, and remove it."""
         parts, done = [], 0
         for kind, start, end in seen:

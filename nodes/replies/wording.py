@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.journeys.declarations.guidelines import GuidelineSpec
 from journeygraph.journeys.phrases import Matcher
 from journeygraph.nodes.replies.folding import as_read
 

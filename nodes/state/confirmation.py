@@ -9,7 +9,7 @@ from typing import Any
 from cachetools import LRUCache
 
 from journeygraph.nodes.json_data import canonical, copied, digest_of, plain
-from journeygraph.nodes.state.session import Output, Pending, Position, Turn
+from journeygraph.nodes.state.session import AgentOutput, Pending, Position, Turn
 
 MOST_PENDING = 8
 """Most calls of one agent that wait for the user together."""
@@ -93,7 +93,7 @@ class Consent:
         )
 
 
-def waiting(position: Position, outputs: Iterable[Output], at: str) -> Position:
+def waiting(position: Position, outputs: Iterable[AgentOutput], at: str) -> Position:
     """Return a position in which what the agents of a pathway ask about waits for the user."""
     asked = (call for output in outputs for call in output.get("pending", []))
     new: list[Any] = [{**copied(call), "at": at} for call in asked]

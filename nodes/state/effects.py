@@ -18,7 +18,7 @@ from journeygraph.nodes.state.session import Turn
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EffectStep:
     """A step to take.
 
     Attributes:
@@ -58,7 +58,7 @@ class Taken:
 class Effects(Protocol):
     """Keeps, outside of the turn, which steps of a session were taken."""
 
-    async def begin(self, step: Step, known: Collection[str]) -> Taken:
+    async def begin(self, step: EffectStep, known: Collection[str]) -> Taken:
         """Note that a step is about to be taken, unless it was; return what is known of it.
 
         A step that failed before is free again, under the key that it had.
@@ -94,7 +94,7 @@ class EffectsOfRun:
     def __init__(self) -> None:
         self._steps: LRUCache[str, _Noted] = LRUCache(4096)
 
-    async def begin(self, step: Step, known: Collection[str]) -> Taken:
+    async def begin(self, step: EffectStep, known: Collection[str]) -> Taken:
         """Note that a step is about to be taken, unless it was in this turn."""
         # A graph without a manager does not know its thread. The birth is that of the thread, or
         # of the run where nothing is kept; when the turn began tells its turns apart, also after
@@ -120,11 +120,11 @@ class EffectsOfRun:
 
 
 EFFECTS = "effects"
-"""Name of what a pathway's progress has of its effects: an `Outcome` as a dict."""
+"""Name of what a pathway's progress has of its effects: an `EffectsOutcome` as a dict."""
 
 
 @dataclass(slots=True)
-class Outcome:
+class EffectsOutcome:
     """Outcome of a pathway's effects; a dict in the progress.
 
     Attributes:

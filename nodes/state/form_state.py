@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from journeygraph.journeys import Field, JourneySpec, PathwaySpec
-from journeygraph.journeys.notions.fields import Form
+from journeygraph.journeys.declarations.fields import Form
 from journeygraph.nodes.authored import FAILURES
 from journeygraph.nodes.json_data import copied
 from journeygraph.nodes.state.dialogue_state import (

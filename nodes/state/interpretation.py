@@ -61,7 +61,7 @@ class Understood:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldGuideline:
     """A guideline that holds for a message.
 
     Attributes:
@@ -90,7 +90,7 @@ class GuidelineCandidates:
     """
 
     asked: tuple[GuidelineSpec, ...] = ()
-    held: tuple[Held, ...] = ()
+    held: tuple[HeldGuideline, ...] = ()
     denied: tuple[str, ...] = ()
     audit: tuple[dict[str, Any], ...] = ()
     bypassed: bool = False
@@ -100,7 +100,7 @@ _NOT_READ, _NOTHING_WEIGHED, _NO_ANSWER = Parse(), GuidelineCandidates(), Unders
 
 
 @dataclass(slots=True)
-class Reading:
+class Interpretation:
     """Reading of a message before the decision.
 
     Attributes:

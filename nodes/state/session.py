@@ -127,7 +127,7 @@ class Failure(TypedDict):
     message: str
 
 
-class Ask(TypedDict):
+class OpenQuestion(TypedDict):
     """Open question of an agent from LangGraph's `interrupt()`.
 
     `id` is LangGraph's; it is empty for a breakpoint, which asks nothing. `agent` is the path of
@@ -148,7 +148,7 @@ class Waiting(TypedDict):
     `calls` is what tools gave the agents that wait: the task of an agent -> its calls.
     """
 
-    asks: list[Ask]
+    asks: list[OpenQuestion]
     run: str
     calls: NotRequired[dict[str, list[list[str]]]]
 
@@ -212,7 +212,7 @@ class Turn(TypedDict):
     done: bool
     asked: NotRequired[list[Pending]]
     guidelines: NotRequired[list[Guided]]
-    checks: NotRequired[list[Check]]
+    checks: NotRequired[list[ReplyCheck]]
     correction: NotRequired[str]
     near: NotRequired[list[str]]
     completed: NotRequired[Completed]
@@ -253,7 +253,7 @@ class Guided(TypedDict):
     reason: str
 
 
-class Check(TypedDict):
+class ReplyCheck(TypedDict):
     """One check of a reply; a row of the validation audit is written from it.
 
     `outcome` is sent, masked, rewritten or replaced. `violations` say what was wrong with the reply
@@ -282,7 +282,7 @@ class AgentError(TypedDict):
     message: str
 
 
-class Output(TypedDict):
+class AgentOutput(TypedDict):
     """Result of one agent.
 
     `agent` is its name in its pipeline, `place` its place there, `wave` how many results there were
@@ -303,11 +303,11 @@ class Output(TypedDict):
     part: NotRequired[int]
     task: NotRequired[str]
     error: NotRequired[AgentError]
-    parts: NotRequired[list[Output]]
+    parts: NotRequired[list[AgentOutput]]
     pending: NotRequired[list[Pending]]
 
 
-def add_results(old: list[Output], new: list[Output]) -> list[Output]:
+def add_results(old: list[AgentOutput], new: list[AgentOutput]) -> list[AgentOutput]:
     """Add what agents gave."""
     return [*old, *new]
 
@@ -343,7 +343,7 @@ class PathwayState(TypedDict):
     fields: dict[str, list[FieldAttempt]]
     position: Position
     turn: Turn
-    results: Annotated[list[Output], add_results]
+    results: Annotated[list[AgentOutput], add_results]
     progress: Annotated[dict[str, Any], add_notes]
 
 
@@ -351,7 +351,7 @@ class PipelineState(TypedDict):
     """The channels of a pipeline outside of a pathway, or within another pipeline."""
 
     inputs: dict[str, Any]
-    results: Annotated[list[Output], add_results]
+    results: Annotated[list[AgentOutput], add_results]
     progress: Annotated[dict[str, Any], add_notes]
 
 

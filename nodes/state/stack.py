@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from journeygraph.journeys import JourneySpec, PathwaySpec, TransitionSpec
-from journeygraph.journeys.notions.behaviors import ReturnToSpecific
+from journeygraph.journeys.declarations.behaviors import ReturnToSpecific
 from journeygraph.journeys.spec.spec import MOVE, Update
 from journeygraph.nodes.authored import FAILURES
 from journeygraph.nodes.json_data import copied

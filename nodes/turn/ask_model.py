@@ -10,8 +10,8 @@ from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.features.guidance import BYPASSED, bypassed, judged, rules_here
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.llm.call import seconds_for, spent
-from journeygraph.nodes.llm.understanding_call import Moment, understood
-from journeygraph.nodes.state.interpretation import Reading, Understood
+from journeygraph.nodes.llm.understanding_call import MessageSituation, understood
+from journeygraph.nodes.state.interpretation import Interpretation, Understood
 from journeygraph.nodes.state.session import Position
 from journeygraph.nodes.state.stack import note
 from journeygraph.nodes.steer import OUTSIDE, UNSURE
@@ -22,7 +22,7 @@ _MOST_TOLD = 20
 """Most commands that do not count which the audit of a turn names."""
 
 
-async def ask_model(draft: TurnDraft, reading: Reading) -> None:
+async def ask_model(draft: TurnDraft, reading: Interpretation) -> None:
     """Put all that is open to a model: where to go, which guidelines hold, what is filled.
 
     The agent that answers if nothing moves is asked meanwhile. Without an answer the turn continues
@@ -31,7 +31,7 @@ async def ask_model(draft: TurnDraft, reading: Reading) -> None:
     services, config = draft.services, draft.services.config
     turn, position = draft.turn, reading.position
     assert services.models is not None
-    moment = Moment(
+    moment = MessageSituation(
         services.spec,
         position,
         draft.question,

@@ -18,7 +18,7 @@ from journeygraph.nodes.state.context import Op, apply_ops, kept
 from journeygraph.nodes.state.session import PathwayState, Update
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.draft import Hop
+    from journeygraph.nodes.draft import PathwayRun
 
 _SHARE = 0.5
 """Share of a pathway's time that its tools have together: the rest is the agents'."""
@@ -111,7 +111,7 @@ class Calls(Capability):
         """Return the step that calls the tools of a pathway, if it calls any."""
         return [PathwayStep("tools", call_tools, "tools")] if pathway.calls else []
 
-    def gather(self, hop: Hop) -> None:
+    def gather(self, run: PathwayRun) -> None:
         """Keep in the context what the tools of a pathway gave, under the names of its `save`."""
-        saved = _saved(hop.pathway.calls, hop.progress.get(TOOL_RESULTS, {}))
-        hop.ops += [[*op, hop.pathway.id] for op in saved]
+        saved = _saved(run.pathway.calls, run.progress.get(TOOL_RESULTS, {}))
+        run.ops += [[*op, run.pathway.id] for op in saved]

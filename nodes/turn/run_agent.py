@@ -27,14 +27,14 @@ from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.confirmation import Consent
 from journeygraph.nodes.state.effects import EFFECTS
 from journeygraph.nodes.state.form_state import FORM
-from journeygraph.nodes.state.session import PARTING, Output, Pending, Turn, Update
+from journeygraph.nodes.state.session import PARTING, AgentOutput, Pending, Turn, Update
 from journeygraph.nodes.telemetry import AgentSpan, breaker_changed
 
 if TYPE_CHECKING:
     from journeygraph.nodes.llm.model_agent import Speculation
     from journeygraph.nodes.pipelines.choosing import Chooser
 
-After = Callable[[Work, Output, "Chooser"], Awaitable[dict[str, Any]]]
+After = Callable[[Work, AgentOutput, "Chooser"], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
 State = Mapping[str, Any]
 SAID = "said"
@@ -94,10 +94,10 @@ async def run_agent(
     return await noted(state, services, member, output, after)
 
 
-def result_of(state: State, member: Member, **given: Any) -> Output:
+def result_of(state: State, member: Member, **given: Any) -> AgentOutput:
     """Return what a member gave, with what is noted of it."""
     wave = len(state.get("results") or ())
-    output: Output = {
+    output: AgentOutput = {
         "agent": member.name,
         "place": member.place,
         "wave": wave,
@@ -110,7 +110,7 @@ def result_of(state: State, member: Member, **given: Any) -> Output:
 
 
 async def noted(
-    state: State, services: Services, member: Member, output: Output, after: After | None
+    state: State, services: Services, member: Member, output: AgentOutput, after: After | None
 ) -> Update:
     """Return a result as an update, with the next nodes if the pattern decides by it."""
     if after is None:

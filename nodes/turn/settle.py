@@ -9,7 +9,7 @@ from journeygraph.journeys import NEVER, ConversationPhase, PathwayExecutionErro
 from journeygraph.journeys.spec.spec import MAX_HOPS
 from journeygraph.nodes.authored import FAILURES
 from journeygraph.nodes.capability import Capabilities
-from journeygraph.nodes.draft import Hop
+from journeygraph.nodes.draft import PathwayRun
 from journeygraph.nodes.json_data import copied, words_of
 from journeygraph.nodes.pipelines.rules import rules_of
 from journeygraph.nodes.pipelines.work import Conclusion, Work, flags_of, leaves
@@ -18,7 +18,14 @@ from journeygraph.nodes.state.confirmation import waiting
 from journeygraph.nodes.state.context import Op, checked, how_to_merge
 from journeygraph.nodes.state.messages import OPERATOR, TAKEN, Message, mark
 from journeygraph.nodes.state.phases import closing_facts, next_phase
-from journeygraph.nodes.state.session import PARTING, Output, Position, SessionState, Turn, Update
+from journeygraph.nodes.state.session import (
+    PARTING,
+    AgentOutput,
+    Position,
+    SessionState,
+    Turn,
+    Update,
+)
 from journeygraph.nodes.state.stack import completed, entered, note, pruned, written_names, wrote
 from journeygraph.nodes.telemetry import part_raised
 
@@ -33,28 +40,28 @@ async def settle(state: SessionState, services: Services, capabilities: Capabili
     """
     if state["turn"]["run"] is None:
         return await _ended(state, services, state["turn"], capabilities)
-    hop = _open_hop(state, services)
+    run = _open_run(state, services)
     for one in capabilities:
-        one.gather(hop)
-    _keep(hop, _concluded(hop))
+        one.gather(run)
+    _keep(run, _concluded(run))
     for one in capabilities:
-        one.record(hop)
-    if not hop.is_aside:
-        _advance(hop)
+        one.record(run)
+    if not run.is_aside:
+        _advance(run)
     for one in capabilities:
-        one.lead(hop)
-    _tell(hop)
-    if hop.turn["run"]:
-        services.emit({"type": "pathway", "pathway": hop.turn["run"]})
-        return hop.update()
-    return {**hop.update(), **await _ended(hop.after(), services, hop.turn, capabilities)}
+        one.lead(run)
+    _tell(run)
+    if run.turn["run"]:
+        services.emit({"type": "pathway", "pathway": run.turn["run"]})
+        return run.update()
+    return {**run.update(), **await _ended(run.after(), services, run.turn, capabilities)}
 
 
-def _open_hop(state: SessionState, services: Services) -> Hop:
+def _open_run(state: SessionState, services: Services) -> PathwayRun:
     given: Mapping[str, Any] = state
     turn: Turn = {**state["turn"], "audit": [*state["turn"]["audit"]]}
     assert turn["run"] is not None
-    return Hop(
+    return PathwayRun(
         services,
         state,
         services.spec.pathways[turn["run"]],
@@ -66,120 +73,120 @@ def _open_hop(state: SessionState, services: Services) -> Hop:
     )
 
 
-def _concluded(hop: Hop) -> Conclusion:
+def _concluded(run: PathwayRun) -> Conclusion:
     """Return the result of the pathway's pipeline.
 
     Raises:
         PathwayExecutionError: An agent failed in a way that the pattern cannot do without.
     """
-    pathway, results = hop.pathway, hop.results
-    if pathway.pipeline is None or hop.is_idle:
+    pathway, results = run.pathway, run.results
+    if pathway.pipeline is None or run.is_idle:
         return Conclusion([result["values"] for result in results])
-    work = Work(pathway.pipeline, results, hop.progress, hop.services.registered)
+    work = Work(pathway.pipeline, results, run.progress, run.services.registered)
     ended = rules_of(pathway.pipeline.pattern).conclude(work)
     if ended.blame is not None:
         raise PathwayExecutionError(pathway.id, ended.blame, ended.error)
     return ended
 
 
-def _keep(hop: Hop, ended: Conclusion) -> None:
+def _keep(run: PathwayRun, ended: Conclusion) -> None:
     """Write into the turn and the context what the pathway gave."""
-    pathway, services, turn = hop.pathway, hop.services, hop.turn
+    pathway, services, turn = run.pathway, run.services, run.turn
     config = services.config
-    hop.ops += _accumulated(hop, ended.values)
-    given = list(hop.ops)
+    run.ops += _accumulated(run, ended.values)
+    given = list(run.ops)
     limit, sized = config.max_context_size_bytes, services.running.sized
-    context, pruning = checked(hop.context, hop.ops, limit, config.prunable, sized)
-    hop.context = context
-    hop.ops += [[*op, pathway.id] for op in pruning]
+    context, pruning = checked(run.context, run.ops, limit, config.prunable, sized)
+    run.context = context
+    run.ops += [[*op, pathway.id] for op in pruning]
     said = [str(given["response"]) for given in ended.values if given.get("response")]
-    quiet = pathway.form is not None or len(turn["replies"]) > len(hop.state["turn"]["replies"])
-    outputs = list(leaves(hop.results)) if hop.results else []
+    quiet = pathway.form is not None or len(turn["replies"]) > len(run.state["turn"]["replies"])
+    outputs = list(leaves(run.results)) if run.results else []
     wrong = [output for output in outputs if "error" in output]
-    own = flags_of(hop.results) if wrong else [flag for one in hop.results for flag in one["flags"]]
+    own = flags_of(run.results) if wrong else [flag for one in run.results for flag in one["flags"]]
     flags = [*turn["flags"], *own, *ended.report.get("flags", ())]
     if not said and not quiet:
         flags.append(f"no_reply:{pathway.id}")
     turn["ran"] = [*turn["ran"], pathway.id]
     if said:
         turn["replies"] = [*turn["replies"], PARTING.join(said)]
-    if any(result["streamed"] for result in hop.results):
-        hop.heard = len(turn["replies"])
-    turn["ops"] = [*turn["ops"], *hop.ops]
+    if any(result["streamed"] for result in run.results):
+        run.heard = len(turn["replies"])
+    turn["ops"] = [*turn["ops"], *run.ops]
     turn["flags"] = list(dict.fromkeys(flags))
     done = services.running.journal.new_events() if services.running.journal else []
-    failed = [_failure(hop.position, output) for output in wrong]
-    turn["audit"] = [*turn["audit"], *done, *failed, *pruned(hop.position, pruning)]
-    if pathway.anew or "visits" in hop.position:
-        names = [name for name in written_names(given) if name not in hop.known]
+    failed = [_failure(run.position, output) for output in wrong]
+    turn["audit"] = [*turn["audit"], *done, *failed, *pruned(run.position, pruning)]
+    if pathway.anew or "visits" in run.position:
+        names = [name for name in written_names(given) if name not in run.known]
         changes = turn["entered"] == "transition"
-        hop.position = wrote(services.spec, hop.position, pathway, names, changes=changes)
+        run.position = wrote(services.spec, run.position, pathway, names, changes=changes)
     if any("pending" in output for output in outputs):
-        hop.position = waiting(hop.position, outputs, turn["at"])
+        run.position = waiting(run.position, outputs, turn["at"])
 
 
-def _failure(position: Position, result: Output) -> dict[str, Any]:
+def _failure(position: Position, result: AgentOutput) -> dict[str, Any]:
     return note("agent_failed", position, agent=result["agent"], reason=result["error"]["message"])
 
 
-def _accumulated(hop: Hop, values: Sequence[Mapping[str, Any]]) -> list[Op]:
-    journey = hop.services.spec.part_of(hop.pathway.id)
-    names = set(hop.pathway.accumulate) | journey.kept
+def _accumulated(run: PathwayRun, values: Sequence[Mapping[str, Any]]) -> list[Op]:
+    journey = run.services.spec.part_of(run.pathway.id)
+    names = set(run.pathway.accumulate) | journey.kept
     return [
-        [how_to_merge(journey.strategies.get(name)), name, value, hop.pathway.id]
+        [how_to_merge(journey.strategies.get(name)), name, value, run.pathway.id]
         for given in values
         for name, value in given.items()
         if name in names
     ]
 
 
-def _advance(hop: Hop) -> None:
+def _advance(run: PathwayRun) -> None:
     """Stay, return, continue, or end; `run` of the turn is the pathway that runs next, or None."""
-    hop.turn["run"] = None
-    if not _is_complete(hop) or hop.is_idle:
+    run.turn["run"] = None
+    if not _is_complete(run) or run.is_idle:
         return
-    pathway, spec = hop.pathway, hop.services.spec
-    hop.is_complete = True
+    pathway, spec = run.pathway, run.services.spec
+    run.is_complete = True
     if pathway.anew:
-        hop.position = completed(hop.position, pathway)
+        run.position = completed(run.position, pathway)
     if pathway.is_detour:
-        hop.note("completed", reason="it returns with the next message")
-        hop.position = {**hop.position, "returning": True}
+        run.note("completed", reason="it returns with the next message")
+        run.position = {**run.position, "returning": True}
     elif pathway.next is None:
-        hop.note("completed", reason="the journey ends here")
-        hop.position = {**hop.position, "status": "complete"}
+        run.note("completed", reason="the journey ends here")
+        run.position = {**run.position, "status": "complete"}
     else:
-        hop.note("completed")
-        hop.note("advanced", to=pathway.next)
-        hop.turn["moved"] = hop.turn["moved"] or pathway.next != pathway.id
-        _arrive(hop, spec.pathways[pathway.next])
+        run.note("completed")
+        run.note("advanced", to=pathway.next)
+        run.turn["moved"] = run.turn["moved"] or pathway.next != pathway.id
+        _arrive(run, spec.pathways[pathway.next])
 
 
-def _arrive(hop: Hop, target: PathwaySpec) -> None:
+def _arrive(run: PathwayRun, target: PathwaySpec) -> None:
     """Stand in the pathway that follows; it runs at once where it does so on arrival."""
-    before = hop.position
-    hop.position = entered({**before, "pathway": target.id}, target.id)
+    before = run.position
+    run.position = entered({**before, "pathway": target.id}, target.id)
     if not target.runs_on_arrival:
         return
-    if len(hop.turn["ran"]) >= MAX_HOPS:
+    if len(run.turn["ran"]) >= MAX_HOPS:
         reason = f"{MAX_HOPS} pathways ran in one turn; '{target.id}' waits for the user"
-        hop.turn["audit"].append(note("hop_limit", before, to=target.id, reason=reason))
+        run.turn["audit"].append(note("hop_limit", before, to=target.id, reason=reason))
         return
-    hop.turn["audit"].append(note("arrived", before, to=target.id))
-    hop.turn["run"], hop.turn["entered"] = target.id, "arrival"
+    run.turn["audit"].append(note("arrived", before, to=target.id))
+    run.turn["run"], run.turn["entered"] = target.id, "arrival"
 
 
-def _is_complete(hop: Hop) -> bool:
+def _is_complete(run: PathwayRun) -> bool:
     """Judge a pathway after its run."""
-    pathway, context = hop.pathway, hop.context
+    pathway, context = run.pathway, run.context
     criterion = pathway.complete_when
     if criterion is None:
         asks = pathway.form is not None
-        return asks or pathway.is_detour or hop.turn["entered"] not in ("transition", "return")
+        return asks or pathway.is_detour or run.turn["entered"] not in ("transition", "return")
     if criterion is NEVER:
         return False
     if isinstance(criterion, tuple):
-        visit = hop.position.get("visits", {}).get(pathway.id)
+        visit = run.position.get("visits", {}).get(pathway.id)
         old = visit["old"] if visit else ()
         return all(context.get(n) is not None and n not in old for n in pathway.awaited)
     try:
@@ -187,17 +194,17 @@ def _is_complete(hop: Hop) -> bool:
     except FAILURES as error:
         part_raised("condition", "__complete_when__", error)
         reason = f"__complete_when__ raised {words_of(error)}"
-        hop.note("condition_raised", reason=reason)
+        run.note("condition_raised", reason=reason)
         return False
 
 
-def _tell(hop: Hop) -> None:
-    """Send the reply of this hop to listeners, unless it was streamed."""
-    before, turn = max(len(hop.state["turn"]["replies"]), hop.heard), hop.turn
+def _tell(run: PathwayRun) -> None:
+    """Send the reply of this run to listeners, unless it was streamed."""
+    before, turn = max(len(run.state["turn"]["replies"]), run.heard), run.turn
     worded = turn.get("worded", [])
     for place, reply in enumerate(turn["replies"][before:], before):
         parting = PARTING if place else ""
-        hop.services.say(parting + reply, None if place in worded else turn["ran"][-1])
+        run.services.say(parting + reply, None if place in worded else turn["ran"][-1])
 
 
 async def _ended(
@@ -216,7 +223,7 @@ async def _ended(
 def closed(
     services: Services, state: Mapping[str, Any], turn: Turn, capabilities: Capabilities
 ) -> Update:
-    """Close the record; the replies of all hops become one message.
+    """Close the record; the replies of all runs become one message.
 
     Args:
         services: Services of the turn.

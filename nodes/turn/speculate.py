@@ -16,7 +16,7 @@ from journeygraph.nodes.turn.run_agent import brief_of, is_live
 
 if TYPE_CHECKING:
     from journeygraph.nodes.draft import TurnDraft
-    from journeygraph.nodes.state.interpretation import Reading
+    from journeygraph.nodes.state.interpretation import Interpretation
 
 
 def may_speculate(services: Services) -> bool:
@@ -28,7 +28,7 @@ def may_speculate(services: Services) -> bool:
     return is_managed and services.config.speculate and record_of(services.spec).allows()
 
 
-def speculate(draft: TurnDraft, reading: Reading) -> None:
+def speculate(draft: TurnDraft, reading: Interpretation) -> None:
     """Ask the one model agent of the pathway that the message leads to, unless a model objects."""
     services = draft.services
     member = _likely_member(draft, reading)
@@ -63,7 +63,7 @@ def speculate(draft: TurnDraft, reading: Reading) -> None:
     services.running.speculation = ahead
 
 
-def _likely_member(draft: TurnDraft, reading: Reading) -> Member | None:
+def _likely_member(draft: TurnDraft, reading: Interpretation) -> Member | None:
     """Return the agent that answers if a model finds nothing else in the message.
 
     None if that is more than one agent, where something comes before it, where a trigger moved the

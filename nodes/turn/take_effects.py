@@ -27,8 +27,8 @@ from journeygraph.nodes.state.effects import (
     EFFECTS,
     Effects,
     EffectsOfRun,
-    Outcome,
-    Step,
+    EffectsOutcome,
+    EffectStep,
     Taken,
     step_of,
     went_well,
@@ -96,7 +96,7 @@ async def take_effects(state: PathwayState, services: Services) -> Update:
         if taker.outcome.ended == "done" and step_of(pathway, effect) not in taken:
             await taker.take(effect)
     outcome = taker.outcome
-    progress = {EFFECTS: {name: getattr(outcome, name) for name in Outcome.__slots__}}
+    progress = {EFFECTS: {name: getattr(outcome, name) for name in EffectsOutcome.__slots__}}
     # For the tools and agents behind it; the journey's own context is changed by `settle`.
     return {"progress": progress, "context": {**state["context"], **outcome.kept}}
 
@@ -111,7 +111,7 @@ class _Taker:
         self._birth = state["position"].get("birth", "")
         dialogue = DialogueState.of(state["position"])
         self._known: Mapping[str, list[str]] = dialogue.done
-        self.outcome = Outcome(unsure=dialogue.unsure)
+        self.outcome = EffectsOutcome(unsure=dialogue.unsure)
         self._is_answer = dialogue.asked is None
         self._context = {"message": self._turn["message"] or "", **copied(state["context"])}
         self._services = services
@@ -133,7 +133,7 @@ class _Taker:
             self._failed(effect, error)
             return
         known = self._known.get(step, ())
-        wanted = Step(self._turn, self._birth, step, digest_of(arguments))
+        wanted = EffectStep(self._turn, self._birth, step, digest_of(arguments))
         taken = await self._effects.begin(wanted, known)
         if taken.apart:
             self._note("effect_apart", effect, f"{_APART} {', '.join(taken.apart)}")

@@ -30,7 +30,7 @@ from journeygraph.nodes.language.lexicon import lexicon_ready, refused_in
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.context import kept
 from journeygraph.nodes.state.escalation import WITH_PERSON, takeover_of
-from journeygraph.nodes.state.interpretation import Reading
+from journeygraph.nodes.state.interpretation import Interpretation
 from journeygraph.nodes.state.session import OutsideEvent, Position, SessionState, Timer, Update
 from journeygraph.nodes.state.stack import note
 from journeygraph.nodes.steer import (
@@ -115,7 +115,7 @@ _NOT_MADE = ("dropped", "depth_refused", "condition_raised")
 
 
 async def _follow(
-    draft: TurnDraft, steering: Steering, reading: Reading, capabilities: Capabilities
+    draft: TurnDraft, steering: Steering, reading: Interpretation, capabilities: Capabilities
 ) -> None:
     """Make the move of an event or a timer, with what it needs where it leads."""
     for one in capabilities:
@@ -132,9 +132,9 @@ def _take_data(draft: TurnDraft, event: OutsideEvent) -> None:
     draft.change(*(kept(name, value) for name, value in event["data"].items()))
 
 
-async def _reading_of_outside(draft: TurnDraft, capabilities: Capabilities) -> Reading:
+async def _reading_of_outside(draft: TurnDraft, capabilities: Capabilities) -> Interpretation:
     """Return the reading of an event or a timer: the open transitions, and the verdicts on them."""
-    services, reading = draft.services, Reading(draft.position)
+    services, reading = draft.services, Interpretation(draft.position)
     reading.open_now = allowed_transitions(services.spec, draft.position)
     if timer := draft.turn.get("timer"):
         reading.verdicts = _take_timer(draft, timer, reading.open_now, capabilities)
@@ -182,7 +182,7 @@ def _check_ahead(draft: TurnDraft) -> None:
         ahead.discard(draft.services.usage)
 
 
-async def _decide(draft: TurnDraft, reading: Reading, capabilities: Capabilities) -> None:
+async def _decide(draft: TurnDraft, reading: Interpretation, capabilities: Capabilities) -> None:
     """Decide where the message leads, and answer what it asks next to that.
 
     A feature that has the floor decides, or else triggers do.
@@ -222,9 +222,9 @@ def greet(draft: TurnDraft, capabilities: Capabilities) -> None:
         one.greet(draft)
 
 
-async def interpret(draft: TurnDraft, capabilities: Capabilities) -> Reading:
+async def interpret(draft: TurnDraft, capabilities: Capabilities) -> Interpretation:
     """Return what is known of the message of a turn."""
-    reading = Reading(draft.position)
+    reading = Interpretation(draft.position)
     for one in capabilities:
         await one.read(draft, reading)
     services, message = draft.services, draft.message
@@ -252,7 +252,7 @@ _NAMES = ("field", "option", "task", "target", "reason")
 """Attributes of commands that name what they are about."""
 
 
-def _decision(draft: TurnDraft, reading: Reading) -> dict[str, list[Any]]:
+def _decision(draft: TurnDraft, reading: Interpretation) -> dict[str, list[Any]]:
     """Return how a turn was decided, as plain data, without what is empty."""
     made: dict[str, list[Any]] = {}
     if reading.open_now or draft.transition:
@@ -274,7 +274,7 @@ def _about(command: Any) -> str:
     return next(filter(None, found), "")
 
 
-def _candidates(draft: TurnDraft, reading: Reading) -> list[list[Any]]:
+def _candidates(draft: TurnDraft, reading: Interpretation) -> list[list[Any]]:
     """Return what was found of the transitions that were open, those that hold first."""
     fired = draft.transition
     judged = {v.question: v for v in (*reading.doubted, *reading.verdicts)}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from journeygraph.journeys import JourneySpec, Validation
-from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.journeys.declarations.guidelines import GuidelineSpec
 from journeygraph.nodes.guidelines.index import index_of
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.llm.call import limited, seconds_for
@@ -30,7 +30,7 @@ from journeygraph.nodes.replies.scope import (
 )
 from journeygraph.nodes.replies.wording import broken
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.session import PARTING, Check, SessionState, Turn, Update
+from journeygraph.nodes.state.session import PARTING, ReplyCheck, SessionState, Turn, Update
 from journeygraph.nodes.telemetry import JOURNEY, measure
 from journeygraph.nodes.turn.settle import closed
 
@@ -114,7 +114,7 @@ async def _checked(services: Services, turn: Turn, validation: Validation) -> Tu
     else:
         safe = safe_reply_of(services.spec, place) or services.texts_in(place).unsafe
         ended = await _before(examination, made, validation.confidence, safe)
-    row = Check(
+    row = ReplyCheck(
         pathway=place,
         is_valid=ended.first.is_valid,
         violations=ended.first.violations,
@@ -156,7 +156,7 @@ async def _after(examination: Examination, reply: str) -> _Outcome:
     return _sent(found, review=found.is_refused(0.0) or found.is_unsure(0.0))
 
 
-async def judged(services: Services, turn: Turn) -> Check:
+async def judged(services: Services, turn: Turn) -> ReplyCheck:
     """Return the row of a reply that was sent, now that a model has judged it or could not."""
     now = asyncio.get_running_loop().time
     begun, place, sent = now(), place_of(turn), turn["checks"][-1]
@@ -169,7 +169,7 @@ async def judged(services: Services, turn: Turn) -> Check:
         examination = Examination(services.checks or validation, guidelines, examiner)
         found = await examination.finding(_own_words(turn), asks_always=True)
     bypassed = not is_asked or found.failure is not None
-    row = Check(
+    row = ReplyCheck(
         pathway=sent["pathway"],
         is_valid=sent["is_valid"] and found.is_valid,
         violations=list(dict.fromkeys([*sent["violations"], *found.violations])),
@@ -183,7 +183,7 @@ async def judged(services: Services, turn: Turn) -> Check:
     return row
 
 
-def _measured(services: Services, check: Check) -> None:
+def _measured(services: Services, check: ReplyCheck) -> None:
     labels = {
         JOURNEY: services.spec.id,
         "journeygraph.check.outcome": check["outcome"],

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Regex
+from journeygraph.journeys.declarations.fields import Check, Field, Length, Range, Regex
 from journeygraph.nodes.authored import called
 from journeygraph.nodes.json_data import copied
 from journeygraph.nodes.telemetry import part_raised, report

@@ -16,7 +16,7 @@ from typing import Any
 
 from dateutil.relativedelta import relativedelta
 
-from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.declarations.fields import Field
 from journeygraph.journeys.phrases import plain
 from journeygraph.nodes.values.checking import wants_past
 from journeygraph.nodes.values.languages import bare, folded, language_data, one_of

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.declarations.fields import Field
 from journeygraph.nodes.values.dates import grammar_of_days
 from journeygraph.nodes.values.languages import bare, folded, language_data, one_of
 from journeygraph.nodes.values.numbers import numeral_of

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.declarations.fields import Field
 from journeygraph.nodes.values.languages import (
     bare,
     code_of,

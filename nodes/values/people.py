@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.declarations.fields import Field
 from journeygraph.nodes.values.languages import Names, bare, folded
 from journeygraph.nodes.values.setting import Setting
 

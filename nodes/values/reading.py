@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from journeygraph.journeys.notions.fields import FIELD_TYPES, Field, Regex
+from journeygraph.journeys.declarations.fields import FIELD_TYPES, Field, Regex
 from journeygraph.journeys.phrases import plain
 from journeygraph.nodes.json_data import cleaned
 from journeygraph.nodes.values import dates, numbers, people, times

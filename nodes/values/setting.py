@@ -8,8 +8,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from journeygraph.journeys.declarations.fields import Field
 from journeygraph.journeys.locale import FIRST_DAYS
-from journeygraph.journeys.notions.fields import Field
 from journeygraph.journeys.phrases import MatchBudget
 from journeygraph.nodes.values.languages import Language, everywhere, folded, language_data
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 
-from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.declarations.fields import Field
 from journeygraph.nodes.values.checking import fits, wants_past
 from journeygraph.nodes.values.dates import date_of, distant
 from journeygraph.nodes.values.languages import bare, folded, language_data, one_of, spaced

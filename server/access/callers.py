@@ -92,7 +92,7 @@ def scopes_of(names: Iterable[str]) -> frozenset[Scope]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AccessRule:
     """The rule of a route.
 
     Attributes:
@@ -104,20 +104,20 @@ class Rule:
     counts: str = ""
 
 
-_TURN, _START = Rule(Scope.TALK, "turns"), Rule(Scope.TALK, "sessions")
-_TALK, _OPERATE = Rule(Scope.TALK), Rule(Scope.OPERATE)
+_TURN, _START = AccessRule(Scope.TALK, "turns"), AccessRule(Scope.TALK, "sessions")
+_TALK, _OPERATE = AccessRule(Scope.TALK), AccessRule(Scope.OPERATE)
 _OF_SESSION = "/v1/sessions/{session_id}"
-_ADMIN = Rule(Scope.ADMIN)
+_ADMIN = AccessRule(Scope.ADMIN)
 _OF_USER = "/v1/users/{user_id:path}"
 _OF_ESCALATION = "/v1/escalations/{escalation_id}"
-RULES: Mapping[tuple[str, str], Rule] = {
+RULES: Mapping[tuple[str, str], AccessRule] = {
     ("POST", "/v1/sessions"): _START,
     ("GET", "/v1/sessions"): _OPERATE,
     ("GET", _OF_SESSION): _TALK,
     ("DELETE", _OF_SESSION): _OPERATE,
     ("POST", f"{_OF_SESSION}/messages"): _TURN,
     ("POST", f"{_OF_SESSION}/resume"): _TURN,
-    ("POST", f"{_OF_SESSION}/events"): Rule(Scope.OPERATE, "turns"),
+    ("POST", f"{_OF_SESSION}/events"): AccessRule(Scope.OPERATE, "turns"),
     ("GET", f"{_OF_SESSION}/events"): _TALK,
     ("GET", f"{_OF_SESSION}/turns/{{turn}}/events"): _TALK,
     ("GET", f"{_OF_SESSION}/history"): _TALK,
@@ -128,7 +128,7 @@ RULES: Mapping[tuple[str, str], Rule] = {
     ("GET", f"{_OF_SESSION}/versions/{{version}}"): _OPERATE,
     ("GET", f"{_OF_SESSION}/audit"): _OPERATE,
     ("POST", f"{_OF_SESSION}/rollback"): _OPERATE,
-    ("POST", f"{_OF_SESSION}/fork"): Rule(Scope.OPERATE, "sessions"),
+    ("POST", f"{_OF_SESSION}/fork"): AccessRule(Scope.OPERATE, "sessions"),
     ("POST", f"{_OF_SESSION}/recording"): _OPERATE,
     ("POST", "/v1/tokens"): _OPERATE,
     ("GET", f"{_OF_USER}/export"): _ADMIN,
@@ -154,7 +154,7 @@ RULES: Mapping[tuple[str, str], Rule] = {
 """The rule of each route behind a key, by its method and path."""
 
 
-def rule_of(methods: Iterable[str], path: str) -> Rule:
+def rule_of(methods: Iterable[str], path: str) -> AccessRule:
     """Return the rule of a route.
 
     Raises:
@@ -162,7 +162,7 @@ def rule_of(methods: Iterable[str], path: str) -> Rule:
     """
     found: list[Any] = [RULES.get((method, path)) for method in sorted(methods)]
     if len(found) == 1 and found[0]:
-        rule: Rule = found[0]
+        rule: AccessRule = found[0]
         return rule
     raise ConfigurationError(
         f"The route {', '.join(sorted(methods))} {path} has no scope. Add it to RULES in "

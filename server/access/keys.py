@@ -21,10 +21,10 @@ from journeygraph.graphs.records.listing import checked_limit, paged
 from journeygraph.graphs.session.input import checked_id, new_id_of
 from journeygraph.graphs.storage.sealing import Seal
 from journeygraph.graphs.storage.statements import (
-    Records,
     Row,
     Sql,
     Statement,
+    TableMapper,
     first,
     now,
     of_tenant,
@@ -44,7 +44,7 @@ MOST_SECONDS = 10 * 365 * 86_400
 """Longest life of a key, in seconds."""
 _ID_FORM = re.compile(r"[0-9a-f]{12}")
 _KEY = re.compile(MARK + r"_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
-_RECORDS = Records(api_keys)
+_RECORDS = TableMapper(api_keys)
 _MINE = of_tenant(api_keys)
 _ID = api_keys.c.id == bindparam("id_is")
 _VALID: ColumnElement[bool] = api_keys.c.revoked_at.is_(None)
@@ -160,7 +160,7 @@ class NewKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class KeyRequest:
     """Description of a key to be made.
 
     Attributes:
@@ -222,7 +222,7 @@ class StoredKeys:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def create(self, wanted: Wanted, tenant: str = TENANT) -> NewKey:
+    async def create(self, wanted: KeyRequest, tenant: str = TENANT) -> NewKey:
         """Make a key; its secret is only in the result. Tokens that are over are removed.
 
         A token ends with the key that asks for it at the latest.
@@ -301,7 +301,7 @@ class StoredKeys:
             )
         scopes = tuple(key.scopes.split())
         life = _life(key)
-        new = _made(Wanted(scopes, key.name, key.user_id, key.session_id, life), tenant)
+        new = _made(KeyRequest(scopes, key.name, key.user_id, key.session_id, life), tenant)
         until = stamp(now() + timedelta(seconds=seconds))
         ended: Row = {
             "id_is": key.id,
@@ -351,7 +351,7 @@ def _checked(key: ApiKey) -> ApiKey:
     return key
 
 
-def _made(wanted: Wanted, tenant: str) -> NewKey:
+def _made(wanted: KeyRequest, tenant: str) -> NewKey:
     id_ = secrets.token_hex(6)
     secret = f"{MARK}_{id_}_{secrets.token_urlsafe(32)}"
     at = now()

@@ -39,7 +39,7 @@ _NETWORK = {4: 32, 6: 64}
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RateLimit:
     """One limit.
 
     Attributes:
@@ -57,7 +57,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RateLimited:
     """A request that a limit refuses.
 
     Attributes:
@@ -65,11 +65,11 @@ class Refused:
         seconds: Seconds until its window ends, at least 1.
     """
 
-    limit: Limit
+    limit: RateLimit
     seconds: int
 
 
-def read_limits(counted: str, text: str | None) -> list[Limit]:
+def read_limits(counted: str, text: str | None) -> list[RateLimit]:
     """Return the limits of a setting, such as "key 60/minute, address 10/second".
 
     Args:
@@ -84,13 +84,13 @@ def read_limits(counted: str, text: str | None) -> list[Limit]:
     return [_limit(counted, part.strip()) for part in text.split(",")]
 
 
-def _limit(counted: str, text: str) -> Limit:
+def _limit(counted: str, text: str) -> RateLimit:
     who, _, rate = text.partition(" ")
     allowed = WHO[2:] if counted == "wrong_keys" else WHO
     try:
         if who not in allowed:
             raise ValueError
-        return Limit(counted, who, parse(rate.strip()), rate.strip())
+        return RateLimit(counted, who, parse(rate.strip()), rate.strip())
     except ValueError:
         raise ConfigurationError(
             f"limit_{counted}: '{text:.80}' is not a limit. Write {', '.join(allowed)} and a rate: "
@@ -98,7 +98,7 @@ def _limit(counted: str, text: str) -> Limit:
         ) from None
 
 
-class Limits:
+class RateLimits:
     """Counts requests, and refuses those over a limit.
 
     Args:
@@ -112,11 +112,11 @@ class Limits:
 
     def __init__(
         self,
-        limits: Iterable[Limit],
+        limits: Iterable[RateLimit],
         redis_url: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._limits: dict[str, list[Limit]] = {}
+        self._limits: dict[str, list[RateLimit]] = {}
         for limit in limits:
             self._limits.setdefault(limit.counted, []).append(limit)
         self._clock = clock
@@ -134,7 +134,7 @@ class Limits:
         """True if model tokens are limited."""
         return "tokens" in self._limits
 
-    async def admit(self, caller: Caller, counts: str = "") -> Refused | None:
+    async def admit(self, caller: Caller, counts: str = "") -> RateLimited | None:
         """Count a request, and return the limit that refuses it; None: it is admitted.
 
         Args:
@@ -146,7 +146,7 @@ class Limits:
                 return refused
         return None
 
-    async def count(self, caller: Caller, counts: str) -> Refused | None:
+    async def count(self, caller: Caller, counts: str) -> RateLimited | None:
         """Count what an admitted request does besides, such as to begin a session.
 
         Args:
@@ -169,11 +169,11 @@ class Limits:
         for limit in self._limits.get("tokens", ()):
             await self._tried("hit", limit, caller, tokens)
 
-    async def suspected(self, caller: Caller) -> Refused | None:
+    async def suspected(self, caller: Caller) -> RateLimited | None:
         """Return the limit of wrong keys that the address of a client has reached; None: none."""
         return await self._reached(self._limits.get("wrong_keys", ()), caller)
 
-    async def suspect(self, caller: Caller) -> Refused | None:
+    async def suspect(self, caller: Caller) -> RateLimited | None:
         """Count a wrong key, and return the limit that this exceeds; None: none."""
         return await self.count(caller, "wrong_keys")
 
@@ -183,24 +183,24 @@ class Limits:
             storage: Any = self._redis.storage
             await storage.bridge.get_connection().aclose()
 
-    async def _hit(self, limit: Limit, caller: Caller) -> Refused | None:
+    async def _hit(self, limit: RateLimit, caller: Caller) -> RateLimited | None:
         if await self._tried("hit", limit, caller, 1):
             return None
         return await self._refused(limit, caller)
 
-    async def _reached(self, limits: Sequence[Limit], caller: Caller) -> Refused | None:
+    async def _reached(self, limits: Sequence[RateLimit], caller: Caller) -> RateLimited | None:
         for limit in limits:
             if not await self._tried("test", limit, caller, 1):
                 return await self._refused(limit, caller)
         return None
 
-    async def _refused(self, limit: Limit, caller: Caller) -> Refused:
+    async def _refused(self, limit: RateLimit, caller: Caller) -> RateLimited:
         who = {"journeygraph.limit.name": limit.counted, "journeygraph.limit.caller": limit.who}
         measure("journeygraph.limit.refused", who)
         stats = await self._tried("get_window_stats", limit, caller)
-        return Refused(limit, max(1, math.ceil(stats.reset_time - self._clock())))
+        return RateLimited(limit, max(1, math.ceil(stats.reset_time - self._clock())))
 
-    async def _tried(self, what: str, limit: Limit, caller: Caller, cost: int = 0) -> Any:
+    async def _tried(self, what: str, limit: RateLimit, caller: Caller, cost: int = 0) -> Any:
         """Ask Redis, or, without one and while it fails, the memory."""
         names = (limit.counted, limit.who, *_identity(limit.who, caller))
         costs = {"cost": cost} if cost else {}

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import orjson
 
-from journeygraph.graphs.session.directory import Found
+from journeygraph.graphs.session.directory import FoundSession
 from journeygraph.graphs.session.session import SessionContext
 from journeygraph.graphs.storage.statements import now
 from journeygraph.journeys import JourneyConfig, StateError
@@ -128,7 +128,7 @@ class Contexts:
         """Hits and misses."""
         return self._versioned.counts
 
-    async def get(self, found: Found) -> SessionContext | None:
+    async def get(self, found: FoundSession) -> SessionContext | None:
         """Return the cached context of a session if it has the session's version."""
         listed = found.listed
         self._dropped = max(self._dropped, found.epoch.dropped)

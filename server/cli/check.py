@@ -26,7 +26,7 @@ from journeygraph.graphs.agents.tools import (
     tool_refusals,
 )
 from journeygraph.graphs.records.definitions import Definitions
-from journeygraph.graphs.session.stranding import Stranding, strandings
+from journeygraph.graphs.session.version_migration import MigratedSession, migrated_sessions
 from journeygraph.journeys import (
     AgentNotRegisteredError,
     ConfigurationError,
@@ -36,7 +36,7 @@ from journeygraph.journeys import (
     JourneySpec,
     TransitionSpec,
 )
-from journeygraph.journeys.faults import Fault, Place, as_where
+from journeygraph.journeys.faults import Fault, TextPosition, as_where
 from journeygraph.journeys.reading.rule_reader import own_version
 from journeygraph.journeys.spec.spec import REFUSED
 from journeygraph.nodes.llm.models import is_configured
@@ -53,7 +53,7 @@ from journeygraph.server.discover.definition_files import (
     placed,
 )
 from journeygraph.server.discover.errors import CommandError, reworded
-from journeygraph.server.discover.journeys import Found, example_ids, find, model_in
+from journeygraph.server.discover.journeys import FoundJourney, example_ids, find, model_in
 from journeygraph.server.discover.modules import (
     LoadError,
     NoSuchModuleError,
@@ -155,7 +155,7 @@ class _Compared:
     moves: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     misfits: dict[str, list[str]] = field(default_factory=dict)
 
-    def note(self, found: Stranding) -> None:
+    def note(self, found: MigratedSession) -> None:
         """Add a session."""
         self.seen += 1
         for id_ in found.gone:
@@ -239,7 +239,7 @@ async def _compared(
     compared = _Compared(spec.id, refuses=spec.stranded == REFUSED)
     own = own_version(spec.version)
     with progress(f"Reading the sessions of {spec.id}", quiet=quiet) as step:
-        async for found in strandings(spec, config):
+        async for found in migrated_sessions(spec, config):
             version = own_version(found.version)
             if version != own and (spec.id, version) in served:
                 compared.seen, compared.stays = compared.seen + 1, compared.stays + 1
@@ -345,7 +345,7 @@ def _placed(journey: type[Journey], fault: Fault) -> Fault:
         return fault.changed(said, file=str(file.with_name(fault.file)))
     spec = journey.spec
     if file.suffix == ".py":
-        place = Place(line_of(file, fault) or line_of(file, _at(journey)) or 1, 1)
+        place = TextPosition(line_of(file, fault) or line_of(file, _at(journey)) or 1, 1)
         said = f"{file}:{place.line}: {fault}"
     else:
         place = place_in(file, spec, fault)
@@ -492,14 +492,14 @@ def faults_of(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
     """
     if not journey.spec.entry:
         return
-    found = Found(module.__name__, journey, module)
+    found = FoundJourney(module.__name__, journey, module)
     if hasattr(module, "AGENTS") and not _builds(module, "AGENTS"):
         yield from _refused(found, has_model=True)
     yield from _refused_tools(found)
     yield from _not_allowed(found)
 
 
-def _not_allowed(found: Found) -> Iterator[Fault]:
+def _not_allowed(found: FoundJourney) -> Iterator[Fault]:
     """Yield the name of a tool that no agent has where a pathway or a guideline names it."""
     spec, module = found.journey.spec, found.module
     if not hasattr(module, "AGENTS") or _builds(module, "AGENTS") or _builds(module, "TOOLS"):
@@ -513,7 +513,7 @@ def _not_allowed(found: Found) -> Iterator[Fault]:
             yield said if isinstance(said, Fault) else _fault(found.journey, CommandError(said))
 
 
-def _refused_tools(found: Found) -> Iterator[Fault]:
+def _refused_tools(found: FoundJourney) -> Iterator[Fault]:
     """Yield what does not fit; where the module declares no TOOLS, only of functions in effects."""
     spec, module = found.journey.spec, found.module
     if hasattr(module, "TOOLS") and not _builds(module, "TOOLS"):
@@ -534,7 +534,7 @@ def _judged_tools(module: ModuleType, journey: type[Journey]) -> Mapping[str, An
     """Return the tools that a module declares; none where it builds them."""
     if not isinstance(getattr(module, "TOOLS", None), Mapping) or _builds(module, "TOOLS"):
         return {}
-    return Found(module.__name__, journey, module).tools
+    return FoundJourney(module.__name__, journey, module).tools
 
 
 def _misfits(spec: JourneySpec, tools: Mapping[str, Any], known: Set[str]) -> Iterator[Fault]:
@@ -546,7 +546,7 @@ def _misfits(spec: JourneySpec, tools: Mapping[str, Any], known: Set[str]) -> It
     yield from (one.fault for one in found if one.unset not in known)
 
 
-def _refused(found: Found, *, has_model: bool) -> Iterator[Fault]:
+def _refused(found: FoundJourney, *, has_model: bool) -> Iterator[Fault]:
     try:
         agents = found.agents_with(has_model=has_model)
     except CommandError as error:
@@ -570,7 +570,7 @@ def _missing_agents(module: ModuleType, journey: type[Journey]) -> Iterator[Faul
         yield from _no_agents(module, journey)
     elif journey.spec.entry and not _builds(module, "AGENTS"):
         sure = set(faults_of(module, journey))
-        alone = _refused(Found(module.__name__, journey, module), has_model=False)
+        alone = _refused(FoundJourney(module.__name__, journey, module), has_model=False)
         yield from (refusal for refusal in alone if refusal not in sure)
 
 

@@ -344,9 +344,9 @@ def serve(
     With --reload, open pages follow each change, and stored sessions continue. While a journey has
     faults, the terminal shows them.
     """
-    from journeygraph.server.cli.serve import Wanted, serve
+    from journeygraph.server.cli.serve import ServeRequest, serve
 
-    wanted = Wanted(journeys or (), store, definitions, given or (), versions or (), stubs)
+    wanted = ServeRequest(journeys or (), store, definitions, given or (), versions or (), stubs)
     serve(wanted, host, port, print_settings=print_settings, reload=reload)
 
 
@@ -538,11 +538,11 @@ def test(
 
     Exit code 0: all passed. 1: a conversation differs. 2: a file has faults, or there is no file.
     """
-    from journeygraph.server.cli.conversations import Models, play_files
+    from journeygraph.server.cli.conversations import ConversationModels, play_files
 
     if records and live:
         raise typer.BadParameter("--record and --live exclude each other.")
-    models = Models(records, live, runs)
+    models = ConversationModels(records, live, runs)
     play_files(paths, junit, failures, models=models, as_json=as_json, coverage=coverage)
 
 
@@ -845,7 +845,7 @@ def keys(
     tokens), admin (all). Keys count on servers that need a key: with JOURNEYGRAPH_STORED_KEYS=true
     or JOURNEYGRAPH_API_KEYS.
     """
-    from journeygraph.server.access.keys import Wanted
+    from journeygraph.server.access.keys import KeyRequest
     from journeygraph.server.cli.database import api_keys as module
     from journeygraph.server.settings import StorePlace
 
@@ -858,7 +858,7 @@ def keys(
     place = StorePlace(store, tenant)
     if action == "create":
         seconds = None if ends is None else module.seconds_of(ends)
-        wanted = Wanted(tuple(scope or ()), name, user, seconds=seconds)
+        wanted = KeyRequest(tuple(scope or ()), name, user, seconds=seconds)
         module.create(wanted, place, as_json=as_json)
     elif action == "rotate":
         module.rotate(key or "", overlap, place, as_json=as_json)

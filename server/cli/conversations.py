@@ -27,12 +27,17 @@ from journeygraph.server.cli.terminal.rendering import (
     write_json,
 )
 from journeygraph.server.conversations.conversation_files import (
-    Loaded,
+    LoadedConversation,
     conversation_files,
     load_conversation,
 )
 from journeygraph.server.conversations.coverage import Coverage, coverages
-from journeygraph.server.conversations.explorer import Explored, Finding, Limits, explore
+from journeygraph.server.conversations.explorer import (
+    Explored,
+    ExplorerFinding,
+    SearchBounds,
+    explore,
+)
 from journeygraph.server.conversations.player import Played, play, record_model
 from journeygraph.server.conversations.recorder import default_file, record, write_recorded
 from journeygraph.server.conversations.reports import (
@@ -58,7 +63,7 @@ def play_files(
     junit: Path | None,
     failures: Path | None,
     *,
-    models: Models,
+    models: ConversationModels,
     as_json: bool = False,
     coverage: bool = False,
 ) -> None:
@@ -137,13 +142,13 @@ async def _example_of(session: str, config: JourneyConfig) -> str:
     return listed.journey_id
 
 
-def _loaded(files: Sequence[Path]) -> list[Loaded]:
+def _loaded(files: Sequence[Path]) -> list[LoadedConversation]:
     """Return the conversations of files.
 
     Raises:
         CommandError: With the faults of all files.
     """
-    loaded: list[Loaded] = []
+    loaded: list[LoadedConversation] = []
     faults: list[str] = []
     for file in files:
         try:
@@ -156,7 +161,7 @@ def _loaded(files: Sequence[Path]) -> list[Loaded]:
 
 
 @dataclass(frozen=True)
-class Models:
+class ConversationModels:
     """Models of the conversations of a command.
 
     Attributes:
@@ -169,7 +174,7 @@ class Models:
     live: bool = False
     runs: int = 1
 
-    async def games(self, loaded: Loaded, *, whole: bool) -> AsyncIterator[Played]:
+    async def games(self, loaded: LoadedConversation, *, whole: bool) -> AsyncIterator[Played]:
         """Play a conversation as often as it is wanted."""
         wanted = loaded.conversation.model
         if loaded.conversation.users:
@@ -187,7 +192,7 @@ class Models:
         else:
             yield await play(loaded, whole=whole)
 
-    async def _talks(self, loaded: Loaded, *, whole: bool) -> AsyncIterator[Played]:
+    async def _talks(self, loaded: LoadedConversation, *, whole: bool) -> AsyncIterator[Played]:
         for number in range(1, self.runs + 1):
             for talk in talks_of(loaded, number):
                 played = await play_talk(talk, whole=whole)
@@ -196,7 +201,7 @@ class Models:
 
 
 async def _played(
-    loaded: Sequence[Loaded], models: Models, *, quiet: bool, whole: bool
+    loaded: Sequence[LoadedConversation], models: ConversationModels, *, quiet: bool, whole: bool
 ) -> list[Played]:
     games = []
     # Without a terminal, the lines of the conversations are the progress.
@@ -271,7 +276,7 @@ def explore_journey(
         def watch(outcome: Explored) -> None:
             step(_counts(outcome))
 
-        limits = Limits(seconds=seconds)
+        limits = SearchBounds(seconds=seconds)
         searched = explore(found, limits=limits, given=given, effects=effects, watch=watch)
         outcome = asyncio.run(searched)
     if as_json:
@@ -306,7 +311,7 @@ def _show_explored(outcome: Explored, *, made_up: bool) -> None:
     out.print(f"\n{said}.", style="bold red" if faults else "green")
 
 
-def _show_finding(one: Finding) -> None:
+def _show_finding(one: ExplorerFinding) -> None:
     mark, style = ("✗", "bold red") if one.is_fault else ("?", "yellow")
     line = f"\n{mark} {one.kind}: {one.what}: {one.why}  {one.place}"
     out.print(plain(line), style=style, markup=False)

@@ -10,7 +10,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from journeygraph.graphs.records.definitions import Definition, Definitions, Draft, Loaded
+from journeygraph.graphs.records.definitions import (
+    DefinitionDraft,
+    Definitions,
+    DefinitionVersion,
+    LoadedDefinition,
+)
 from journeygraph.journeys import Page
 from journeygraph.journeys.files.form import published, schema_of
 from journeygraph.server.cache import Cache, MemoryCache, VersionedCache, open_cache
@@ -31,10 +36,10 @@ from journeygraph.server.settings import Settings
 def load(paths: Sequence[str], store: str | None, *, replace: bool) -> None:
     """Store definitions in the database, all of them or none."""
 
-    async def stored() -> list[Loaded]:
+    async def stored() -> list[LoadedDefinition]:
         async with _opened(store) as (definitions, cache):
             active = await definitions.active()
-            there = [Draft.of(one, await definitions.body(one)) for one in active]
+            there = [DefinitionDraft.of(one, await definitions.body(one)) for one in active]
             loaded = await definitions.load(drafts_at(paths, there, _watched), replace=replace)
             versioned = VersionedCache(cache, DEFINITION_KIND)
             await versioned.drop([one.definition.id for one in loaded if one.is_new])
@@ -61,7 +66,7 @@ def definitions(
 ) -> None:
     """List the definitions that are served."""
 
-    async def listed() -> Page[Definition]:
+    async def listed() -> Page[DefinitionVersion]:
         async with _opened(store) as (definitions, _):
             if retire is not None:
                 await definitions.retire(retire)

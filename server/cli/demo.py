@@ -28,7 +28,7 @@ from journeygraph.server.cli.terminal.rendering import (
     short,
 )
 from journeygraph.server.discover.errors import CommandError, command
-from journeygraph.server.discover.journeys import Found, find
+from journeygraph.server.discover.journeys import FoundJourney, find
 from journeygraph.server.discover.modules import file_of
 from journeygraph.server.projects.create import create_project
 from journeygraph.server.settings import Settings
@@ -49,7 +49,7 @@ def demo(name: str, *, fast: bool, svg: Path | None) -> None:
     _show_way_on(found)
 
 
-async def _hold(found: Found, config: JourneyConfig, pause: float) -> None:
+async def _hold(found: FoundJourney, config: JourneyConfig, pause: float) -> None:
     """Run the whole conversation on a temporary store."""
     agents, tools = found.agents_for(config), found.checked_tools()
     given = {"agents": agents, "tools": tools, "model": found.model}
@@ -74,7 +74,7 @@ async def _hold(found: Found, config: JourneyConfig, pause: float) -> None:
         await journey.delete()
 
 
-def _show_beginning(found: Found, pathway: str) -> None:
+def _show_beginning(found: FoundJourney, pathway: str) -> None:
     spec = found.journey.spec
     out.print()
     out.print(f"{spec.name}: {spec.purpose}", style="bold", markup=False)
@@ -141,7 +141,7 @@ def _show_case(case: EscalationCase) -> None:
     out.print()
 
 
-def _show_picture(found: Found, svg: Path | None) -> None:
+def _show_picture(found: FoundJourney, svg: Path | None) -> None:
     _head("The journey")
     out.print(coloured(terminal.text(found.journey.spec, _width())))
     if svg:
@@ -149,7 +149,7 @@ def _show_picture(found: Found, svg: Path | None) -> None:
         out.print(f"The picture is in {svg}.", markup=False)
 
 
-def _show_way_on(found: Found) -> None:
+def _show_way_on(found: FoundJourney) -> None:
     _show_steps(
         {
             "talk to it": f"{command()} chat {found.name}",

@@ -10,7 +10,7 @@ from journeygraph.graphs.drawing.pipelines import Chart, chart, compiled
 from journeygraph.journeys import AgentNotRegisteredError, JourneySpec
 from journeygraph.server.cli.terminal.rendering import out
 from journeygraph.server.discover.errors import CommandError
-from journeygraph.server.discover.journeys import Found, find
+from journeygraph.server.discover.journeys import FoundJourney, find
 from journeygraph.server.discover.pipelines import FoundPipeline, pipeline_meant
 
 _DRAWN: dict[str, Callable[..., str]] = {
@@ -97,7 +97,7 @@ def _only_mermaid(style: str) -> None:
         raise CommandError("--graph writes only Mermaid.", exit_code=2)
 
 
-def _compiled(found: Found, style: str) -> str:
+def _compiled(found: FoundJourney, style: str) -> str:
     _only_mermaid(style)
     try:
         graph = found.journey.compile(

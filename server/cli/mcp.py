@@ -18,7 +18,7 @@ from journeygraph.server.cli.serve import (
 )
 from journeygraph.server.cli.terminal.rendering import Terminal, announce_all, err, out
 from journeygraph.server.discover.pipelines import targets_of
-from journeygraph.server.http.wiring import Wiring, wire
+from journeygraph.server.http.app_state import AppState, wire
 from journeygraph.server.mcp.offering import Offering, offering
 from journeygraph.server.mcp.serving import server_of
 from journeygraph.server.mcp.transports import PATH
@@ -28,7 +28,7 @@ from journeygraph.server.telemetry import exporting
 
 
 class _Loaded(NamedTuple):
-    wiring: Wiring
+    app_state: AppState
     pipelines: Mapping[str, Pipeline]
     offering: Offering
 
@@ -36,9 +36,9 @@ class _Loaded(NamedTuple):
 def _loaded(targets: Sequence[str], versions: Sequence[str], store: str | None) -> _Loaded:
     settings = Settings()
     names, pipelines = targets_of(targets, settings.config("memory://pipelines"))
-    wiring = wire(settings, names, store, versions=versions, examples=not pipelines)
+    app_state = wire(settings, names, store, versions=versions, examples=not pipelines)
     write_log(settings.log_level)
-    return _Loaded(wiring, pipelines, offering(wiring, pipelines))
+    return _Loaded(app_state, pipelines, offering(app_state, pipelines))
 
 
 def offered(
@@ -49,7 +49,7 @@ def offered(
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Offering]:
-        async with loaded.wiring.opened():
+        async with loaded.app_state.opened():
             _introduce(loaded, err)  # standard output is the client's
             yield loaded.offering
 
@@ -66,7 +66,7 @@ def over_http(
 ) -> None:
     """Serve clients by streamable HTTP until the process gets a signal to stop."""
     loaded = _loaded(targets, versions, store)
-    with exporting(), listening(host, port, loaded.wiring.keys) as listener:
+    with exporting(), listening(host, port, loaded.app_state.keys) as listener:
         run_loop(_by_http(loaded, listener, [*allow_host, host]))
 
 
@@ -74,20 +74,20 @@ async def _by_http(loaded: _Loaded, listener: Any, hosts: list[str]) -> None:
     async def offered() -> Offering:
         return loaded.offering
 
-    wiring = loaded.wiring
-    async with wiring.opened(), application(server_of(offered), wiring.keys, hosts) as app:
+    app_state = loaded.app_state
+    async with app_state.opened(), application(server_of(offered), app_state.keys, hosts) as app:
         _introduce(loaded, out)
-        _tell(access_rule(wiring.keys), out)
+        _tell(access_rule(app_state.keys), out)
         _tell(f"Listening at {place_of(listener)}{PATH}. Ctrl-C stops.", out)
-        await answer(app, listener, wiring.turns, lambda line: _tell(line, out))
+        await answer(app, listener, app_state.turns, lambda line: _tell(line, out))
 
 
 def _introduce(loaded: _Loaded, to: Terminal) -> None:
-    wiring = loaded.wiring
-    if wiring.journeys:
-        announce_all(wiring, to)
-        _tell(f"Journeys: {', '.join(map(wiring.name_of, wiring.journeys))}", to)
-        _tell(f"Store: {masked(wiring.config.persistence)}", to)
+    app_state = loaded.app_state
+    if app_state.journeys:
+        announce_all(app_state, to)
+        _tell(f"Journeys: {', '.join(map(app_state.name_of, app_state.journeys))}", to)
+        _tell(f"Store: {masked(app_state.config.persistence)}", to)
     if loaded.pipelines:
         _tell(f"Pipelines: {', '.join(loaded.pipelines)}", to)
 

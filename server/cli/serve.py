@@ -29,9 +29,9 @@ from journeygraph.journeys.store_url import masked
 from journeygraph.server.app import app_of
 from journeygraph.server.cli.terminal.rendering import announce_all, out, plain, say
 from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.http.app_state import AppState, keys_of, wire
 from journeygraph.server.http.auth import KEY_REMEDY, Keys, is_loopback
-from journeygraph.server.http.turns import GRACE_SECONDS, Turns
-from journeygraph.server.http.wiring import Wiring, keys_of, wire
+from journeygraph.server.http.turns import GRACE_SECONDS, RunningTurns
 from journeygraph.server.logs import (
     ErrorLog,
     Level,
@@ -53,7 +53,7 @@ _ANSWER_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ServeRequest:
     """The journeys and the store that the command names.
 
     Attributes:
@@ -76,7 +76,7 @@ class Wanted:
         """Return the settings, read now."""
         return Settings() if self.definitions is None else Settings(definitions=self.definitions)
 
-    def wiring(self, settings: Settings) -> Wiring:
+    def app_state(self, settings: Settings) -> AppState:
         """Return all that the routes use.
 
         Raises:
@@ -89,7 +89,7 @@ class Wanted:
             said = "--stubs is for journeys of files and modules, not for --definitions."
             raise CommandError(said, exit_code=2)
         stubs = self._stubs()
-        wiring = wire(
+        app_state = wire(
             settings,
             self.journeys,
             self.store,
@@ -100,7 +100,7 @@ class Wanted:
         )
         if stubs:
             _tell(plain(str(stubs)))
-        return wiring
+        return app_state
 
     def _stubs(self) -> StubsOfFile | None:
         if self.stubs is None:
@@ -112,7 +112,12 @@ class Wanted:
 
 
 def serve(
-    wanted: Wanted, host: str, port: int, *, print_settings: bool = False, reload: bool = False
+    wanted: ServeRequest,
+    host: str,
+    port: int,
+    *,
+    print_settings: bool = False,
+    reload: bool = False,
 ) -> None:
     """Serve journeys over HTTP until the process gets a signal to stop."""
     settings = wanted.settings()
@@ -121,16 +126,16 @@ def serve(
     elif reload:
         _serve_again(wanted, listening(host, port, keys_of(settings)))
     else:
-        wiring = wanted.wiring(settings)
-        wiring.errors = ErrorLog() if is_debugged() else None
+        app_state = wanted.app_state(settings)
+        app_state.errors = ErrorLog() if is_debugged() else None
         write_log(settings.log_level)
-        heard = wiring.errors.listening() if wiring.errors else contextlib.nullcontext()
-        with exporting(), heard, listening(host, port, wiring.keys) as listener:
-            run_loop(_run(app_of(wiring), listener, settings.max_connections))
+        heard = app_state.errors.listening() if app_state.errors else contextlib.nullcontext()
+        with exporting(), heard, listening(host, port, app_state.keys) as listener:
+            run_loop(_run(app_of(app_state), listener, settings.max_connections))
 
 
 def _introduce(
-    wiring: Wiring,
+    app_state: AppState,
     listener: socket.socket,
     faults: Iterable[Fault],
     *,
@@ -138,22 +143,22 @@ def _introduce(
 ) -> None:
     """Write the journeys, the store, its faults, the address and the access rule."""
     place = place_of(listener)
-    announce_all(wiring)
-    _tell(f"Journeys: {', '.join(map(wiring.name_of, wiring.journeys)) or 'none'}")
-    if wiring.catalogue:
-        for id_, faults in wiring.catalogue.faults.items():
+    announce_all(app_state)
+    _tell(f"Journeys: {', '.join(map(app_state.name_of, app_state.journeys)) or 'none'}")
+    if app_state.catalogue:
+        for id_, faults in app_state.catalogue.faults.items():
             for fault in faults:
                 _tell(f"Not served: {id_}: {fault}")
-        if wiring.catalogue.faults:
+        if app_state.catalogue.faults:
             _tell("Definitions take agents and tools from modules: --with file.py")
-    _tell(f"Store: {masked(wiring.config.persistence)}")
+    _tell(f"Store: {masked(app_state.config.persistence)}")
     for fault in faults:
         _tell(plain(f"Not ready: {fault}"))
-    _tell(_UNUSED_KEYS if has_unused_keys else access_rule(wiring.keys))
-    docs = f", described at {place}/docs" if wiring.shows_docs else ""
-    if wiring.shows_page:
+    _tell(_UNUSED_KEYS if has_unused_keys else access_rule(app_state.keys))
+    docs = f", described at {place}/docs" if app_state.shows_docs else ""
+    if app_state.shows_page:
         _tell(f"Page: {place}/")
-    if wiring.metrics:
+    if app_state.metrics:
         _tell(f"Metrics: {place}/metrics")
     _tell(f"Listening at {place}{docs}. Ctrl-C stops.")
 
@@ -176,13 +181,13 @@ def _tell(line: str) -> None:
 
 
 async def _run(app: FastAPI, listener: socket.socket, most: int) -> None:
-    wiring: Wiring = app.state.wiring
-    async with wiring.opened():
-        faults = await wiring.readiness.faults()
-        stored = wiring.keys.stored
-        unused = bool(stored and not wiring.keys and not faults and await stored.page(1))
-        _introduce(wiring, listener, faults, has_unused_keys=unused)
-        await answer(app, listener, wiring.turns, _tell, most)
+    app_state: AppState = app.state.app_state
+    async with app_state.opened():
+        faults = await app_state.readiness.faults()
+        stored = app_state.keys.stored
+        unused = bool(stored and not app_state.keys and not faults and await stored.page(1))
+        _introduce(app_state, listener, faults, has_unused_keys=unused)
+        await answer(app, listener, app_state.turns, _tell, most)
 
 
 # --- Listening -----------------------------------------------------------------------------------
@@ -265,7 +270,7 @@ def run_loop(serving: Coroutine[Any, Any, None]) -> None:
 async def answer(
     app: ASGIApp,
     listener: socket.socket,
-    turns: Turns,
+    turns: RunningTurns,
     tell: Callable[[str], None],
     most: int | None = None,
 ) -> None:
@@ -306,7 +311,9 @@ async def answer(
 class _Server(uvicorn.Server):
     """uvicorn's server; it notifies the turns when it starts to stop."""
 
-    def __init__(self, config: uvicorn.Config, turns: Turns, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, turns: RunningTurns, tell: Callable[[str], None]
+    ) -> None:
         super().__init__(config)
         self._turns = turns
         self._tell = tell
@@ -331,7 +338,7 @@ _WATCHED = ["*.yaml", "*.yml", "*.json", "*.csv", "*.toml", ".env"]
 """Files of a journey besides those of Python."""
 
 
-def _serve_again(wanted: Wanted, listener: socket.socket) -> None:
+def _serve_again(wanted: ServeRequest, listener: socket.socket) -> None:
     """Serve in a child process, and start it again when a file changes; end with a signal."""
     folders = _folders(wanted)
     _tell(f"Restarts on a change in: {', '.join(folders)}")
@@ -342,7 +349,7 @@ def _serve_again(wanted: Wanted, listener: socket.socket) -> None:
     WatchFilesReload(config, target, [listener]).run()
 
 
-def _folders(wanted: Wanted) -> list[str]:
+def _folders(wanted: ServeRequest) -> list[str]:
     """Return the current folder, and those of named files outside of it."""
     here = Path.cwd()
     named = (*wanted.journeys, *wanted.versions, *wanted.given, str(wanted.stubs or ""))
@@ -351,7 +358,7 @@ def _folders(wanted: Wanted) -> list[str]:
     return [str(here), *sorted(str(one) for one in others if not one.is_relative_to(here))]
 
 
-def _serve_once(wanted: Wanted, debug: bool, sockets: Any) -> None:
+def _serve_once(wanted: ServeRequest, debug: bool, sockets: Any) -> None:
     """Serve until the process gets a signal; if a journey has faults, write these and end."""
     # Bytecode is compared by size and by seconds, so it may hide a change within one second.
     sys.dont_write_bytecode = True
@@ -360,12 +367,12 @@ def _serve_once(wanted: Wanted, debug: bool, sockets: Any) -> None:
     (listener,) = sockets
     try:
         settings = wanted.settings()
-        wiring = wanted.wiring(settings)
-        require_keys(str(listener.getsockname()[0]), wiring.keys)
+        app_state = wanted.app_state(settings)
+        require_keys(str(listener.getsockname()[0]), app_state.keys)
         write_log(settings.log_level)
-        wiring.errors = ErrorLog(None if debug else _tell_raised)
-        with exporting(), wiring.errors.listening():
-            run_loop(_run(app_of(wiring, follows=True), listener, settings.max_connections))
+        app_state.errors = ErrorLog(None if debug else _tell_raised)
+        with exporting(), app_state.errors.listening():
+            run_loop(_run(app_of(app_state, follows=True), listener, settings.max_connections))
     except Exception as error:
         say(error)
         _tell("Not served. The next change of a file starts the server again.")

@@ -21,7 +21,7 @@ from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.files.journey_file import read_tree, refuse
 from journeygraph.journeys.files.loading import text_of
-from journeygraph.journeys.files.part import FileSource, InFile, Part
+from journeygraph.journeys.files.part import FilePart, FileSource, InFile
 from journeygraph.journeys.locale import DEFAULT, in_force
 from journeygraph.journeys.spec.warning_signs import kept_names
 from journeygraph.nodes.json_data import cleaned
@@ -35,7 +35,7 @@ from journeygraph.server.conversations.conversation_form import (
 )
 from journeygraph.server.discover.definition_files import is_definition, placed
 from journeygraph.server.discover.errors import CommandError, reworded
-from journeygraph.server.discover.journeys import Found, find
+from journeygraph.server.discover.journeys import FoundJourney, find
 from journeygraph.server.discover.modules import shown
 
 _RECORDING = "recording"
@@ -49,7 +49,7 @@ KINDS = (
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedConversation:
     """A conversation, with the file and the journey of it.
 
     Attributes:
@@ -61,7 +61,7 @@ class Loaded:
 
     path: Path
     conversation: Conversation
-    found: Found
+    found: FoundJourney
     lines: Sequence[int]
 
     @property
@@ -108,7 +108,7 @@ class _InConversation(InFile):
 class _Source(FileSource):
     """Source of definitions in a file of a conversation."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: FilePart) -> None:
         super().__init__(part)
         self._root = _InConversation(part, (), "")
 
@@ -183,7 +183,7 @@ def _inside(folder: Path) -> Iterator[Path]:
             yield entry
 
 
-def load_conversation(path: Path) -> Loaded:
+def load_conversation(path: Path) -> LoadedConversation:
     """Return the conversation of a file.
 
     Raises:
@@ -195,7 +195,7 @@ def load_conversation(path: Path) -> Loaded:
         raise CommandError(*placed(path, error.faults), exit_code=2) from error
 
 
-def loaded_from(text: str, path: Path) -> Loaded:
+def loaded_from(text: str, path: Path) -> LoadedConversation:
     """Return the conversation in a text, as a file of this path would hold it.
 
     Raises:
@@ -211,7 +211,9 @@ def loaded_from(text: str, path: Path) -> Loaded:
         raise CommandError(*lines, exit_code=2) from error
     turns = [("turns", n) for n in range(len(conversation.turns))]
     steps: list[Any] = turns or [("users",)]
-    return Loaded(path, conversation, found, [part.tree.place(step).line for step in steps])
+    return LoadedConversation(
+        path, conversation, found, [part.tree.place(step).line for step in steps]
+    )
 
 
 def read_conversation(text: str, name: str) -> Conversation:
@@ -226,14 +228,14 @@ def read_conversation(text: str, name: str) -> Conversation:
 Form = TypeVar("Form", bound=Definition)
 
 
-def read_form(kind: type[Form], text: str, name: str) -> tuple[Part, Form]:
+def read_form(kind: type[Form], text: str, name: str) -> tuple[FilePart, Form]:
     """Return the definition in the text of a file, with the place of its parts.
 
     Raises:
         JourneyDefinitionError: With every fault: line, column and the way out.
     """
     tree = read_tree(text, name)
-    part = Part(name, tree)
+    part = FilePart(name, tree)
     form: Form | None = None
     if tree.value is not None and not tree.broken:
         form = kind.read(tree.value, _Source(part))
@@ -243,7 +245,7 @@ def read_form(kind: type[Form], text: str, name: str) -> tuple[Part, Form]:
     return part, form
 
 
-def _journey_of(part: Part, conversation: Conversation, path: Path) -> Found:
+def _journey_of(part: FilePart, conversation: Conversation, path: Path) -> FoundJourney:
     """Return the journey: a file is looked for next to the conversation first."""
     name = conversation.journey
     file, colon, inside = name.partition(":")
@@ -264,16 +266,16 @@ def _journey_of(part: Part, conversation: Conversation, path: Path) -> Found:
 
 
 @lru_cache(maxsize=64)
-def _found(name: str, _: Path) -> Found:
+def _found(name: str, _: Path) -> FoundJourney:
     return find(name)
 
 
-def _note(part: Part, said: str, *path: str | int, remedy: str = "") -> None:
+def _note(part: FilePart, said: str, *path: str | int, remedy: str = "") -> None:
     where = _InConversation(part, (), "")
     part.faults.append(Fault(said, *path, remedy=remedy, where=where))
 
 
-class Names:
+class KnownNames:
     """The names of a journey, to which those of a file are held.
 
     Args:
@@ -282,7 +284,7 @@ class Names:
         spec: The journey.
     """
 
-    def __init__(self, part: Part, context: Iterable[str], spec: JourneySpec) -> None:
+    def __init__(self, part: FilePart, context: Iterable[str], spec: JourneySpec) -> None:
         self.part = part
         self.fields = field_names(spec)
         self.pathways = list(spec.pathways)
@@ -330,9 +332,9 @@ def _inputs_of(spec: JourneySpec) -> set[str]:
     return {field.name for one in signatures for field in (*one.inputs, *one.outputs)}
 
 
-def _check_names(part: Part, conversation: Conversation, spec: JourneySpec) -> None:
+def _check_names(part: FilePart, conversation: Conversation, spec: JourneySpec) -> None:
     events = (name for turn in conversation.turns for name in turn.data)
-    names = Names(part, [*conversation.context, *events], spec)
+    names = KnownNames(part, [*conversation.context, *events], spec)
     if conversation.place:
         names.check("pathway", [conversation.place], names.pathways, "place")
     names.check_functions(conversation.tools, conversation.agents)
@@ -353,7 +355,7 @@ def _called(spec: JourneySpec) -> Iterator[str]:
     yield from spec.retrievers
 
 
-def _check_expected(names: Names, bot: Expected, *path: Any) -> None:
+def _check_expected(names: KnownNames, bot: Expected, *path: Any) -> None:
     if bot.pathway:
         names.check("pathway", [bot.pathway], names.pathways, *path, "pathway")
     for key in ("path", "stack"):
@@ -372,7 +374,7 @@ def _check_expected(names: Names, bot: Expected, *path: Any) -> None:
     _check_asks(names, bot.asks, *path, "asks")
 
 
-def _check_asks(names: Names, asks: str | Asked | None, *path: Any) -> None:
+def _check_asks(names: KnownNames, asks: str | Asked | None, *path: Any) -> None:
     if isinstance(asks, Asked):
         if asks.field is not None:
             names.check("field", [asks.field], names.fields, *path, "field")
@@ -381,7 +383,7 @@ def _check_asks(names: Names, asks: str | Asked | None, *path: Any) -> None:
         names.check("question", [asks], [*names.fields, *KINDS], *path)
 
 
-def _check_answers(names: Names, turn: Turn, *path: Any) -> None:
+def _check_answers(names: KnownNames, turn: Turn, *path: Any) -> None:
     for number, answer in enumerate(turn.model):
         if isinstance(answer, str):
             continue

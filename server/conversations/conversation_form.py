@@ -453,7 +453,7 @@ class Users(Definition):
     """
 
     model_config = ConfigDict(title="Users")
-    stand_ins = {"personas": (), "goals": ()}
+    placeholders = {"personas": (), "goals": ()}
 
     _: KW_ONLY
     personas: Annotated[Listed[Persona], NOT_EMPTY]
@@ -492,7 +492,7 @@ class Conversation(Definition):
     """
 
     model_config = ConfigDict(title="Conversation")
-    stand_ins = {"conversation": "?", "journey": "?"}
+    placeholders = {"conversation": "?", "journey": "?"}
 
     _: KW_ONLY
     conversation: Phrase

@@ -18,7 +18,7 @@ _REFUSED = ("invalid",)
 
 
 @dataclass(frozen=True)
-class Part:
+class CoverablePart:
     """A part of a journey that a conversation can use.
 
     Attributes:
@@ -49,14 +49,14 @@ class Coverage:
     """
 
     spec: JourneySpec
-    parts: Sequence[Part]
+    parts: Sequence[CoverablePart]
 
-    def of(self, kind: str) -> list[Part]:
+    def of(self, kind: str) -> list[CoverablePart]:
         """Return the parts of one kind."""
         return [part for part in self.parts if part.kind == kind]
 
     @property
-    def missed(self) -> list[Part]:
+    def missed(self) -> list[CoverablePart]:
         """Return the parts that no conversation used."""
         return [part for part in self.parts if not part.is_used]
 
@@ -181,11 +181,11 @@ def _open_questions(spec: JourneySpec, played: Played) -> Iterator[str]:
             yield f"{key} is left out"
 
 
-def _parts(spec: JourneySpec, used: _Used, places: Declarations) -> Iterator[Part]:
+def _parts(spec: JourneySpec, used: _Used, places: Declarations) -> Iterator[CoverablePart]:
     found = {kind: [*_BY_KIND[kind](spec, places)] for kind in KINDS}
     for kind in KINDS:
         for name, shown, place in dict.fromkeys(found[kind]):
-            yield Part(kind, shown, place, used.times[kind, name])
+            yield CoverablePart(kind, shown, place, used.times[kind, name])
 
 
 _Named = Iterator[tuple[str, str, str]]

@@ -36,7 +36,7 @@ class Difference:
 
 
 @dataclass
-class Seen:
+class ObservedState:
     """State of a session after a turn, as far as it is read.
 
     Attributes:
@@ -100,7 +100,7 @@ OF_WORDS = frozenset({"says", "why", "model_calls"})
 """Expectations about the words of a model and the number of its calls."""
 
 
-def differences(expected: Expected, seen: Seen, *, words: bool = True) -> list[Difference]:
+def differences(expected: Expected, seen: ObservedState, *, words: bool = True) -> list[Difference]:
     """Return how a turn differs from what is expected of it.
 
     Args:
@@ -155,7 +155,7 @@ def _several(texts: str | Sequence[str]) -> Sequence[str]:
     return [texts] if isinstance(texts, str) else texts
 
 
-def _says(expected: Expected, seen: Seen) -> Iterator[Difference]:
+def _says(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
     said = expected.says
     said = said if isinstance(said, Said) else Said(contains=said)
     if said.equals is not None:
@@ -167,7 +167,7 @@ def _says(expected: Expected, seen: Seen) -> Iterator[Difference]:
             yield Difference("says", f"not {in_words(part)}", in_words(seen.reply))
 
 
-def _asks(expected: Expected, seen: Seen) -> Iterator[Difference]:
+def _asks(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
     asks, asked = expected.asks, seen.asked or {}
     got = {name: asked[name] for name in ("field", "kind") if asked.get(name)} or None
     if asks is None:
@@ -180,32 +180,32 @@ def _asks(expected: Expected, seen: Seen) -> Iterator[Difference]:
         yield from _unless("asks", asks in (got or {}).values(), asks, got)
 
 
-def _options(expected: Expected, seen: Seen) -> Iterator[Difference]:
+def _options(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
     got = [option["label"] for option in (seen.asked or {}).get("options", ())]
     yield from _unless("options", list(expected.options) == got, list(expected.options), got)
 
 
-def _listed(name: str) -> Callable[[Expected, Seen], Iterator[Difference]]:
+def _listed(name: str) -> Callable[[Expected, ObservedState], Iterator[Difference]]:
     """Return a comparison of lists of which both have the name."""
 
-    def compared(expected: Expected, seen: Seen) -> Iterator[Difference]:
+    def compared(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
         wanted, got = list(getattr(expected, name)), list(getattr(seen, name))
         yield from _unless(name, wanted == got, wanted, got)
 
     return compared
 
 
-def _same(name: str) -> Callable[[Expected, Seen], Iterator[Difference]]:
+def _same(name: str) -> Callable[[Expected, ObservedState], Iterator[Difference]]:
     """Return a comparison of values of which both have the name."""
 
-    def compared(expected: Expected, seen: Seen) -> Iterator[Difference]:
+    def compared(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
         wanted, got = getattr(expected, name), getattr(seen, name)
         yield from _unless(name, wanted == got, wanted, got)
 
     return compared
 
 
-def _transition(expected: Expected, seen: Seen) -> Iterator[Difference]:
+def _transition(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
     wanted, data = expected.transition, seen.metadata
     got = seen.response.transition_to if seen.response else None
     if not isinstance(wanted, Moved):
@@ -220,13 +220,13 @@ def _transition(expected: Expected, seen: Seen) -> Iterator[Difference]:
         yield from _unless(f"transition.{name}", same, part, found)
 
 
-def _why(expected: Expected, seen: Seen) -> Iterator[Difference]:
+def _why(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
     rows = [f"{row.kind}: {row.trigger or ''} {row.reason}".strip() for row in seen.audit]
     for part in _several(expected.why):
         yield from _unless("why", any(text_has(part, row) for row in rows), part, rows)
 
 
-def _fields(expected: Expected, seen: Seen) -> Iterator[Difference]:
+def _fields(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
     states = seen.form.fields if seen.form else {}
     for name, wanted in expected.fields.items():
         state = states[name]
@@ -235,14 +235,14 @@ def _fields(expected: Expected, seen: Seen) -> Iterator[Difference]:
         yield from _unless(f"fields.{name}", matches(wanted, got), wanted, got)
 
 
-def _attempts(expected: Expected, seen: Seen) -> Iterator[Difference]:
+def _attempts(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
     for name, wanted in expected.attempts.items():
         made = [one.validation_status for one in seen.attempts if one.field == name]
         got: Any = made if isinstance(wanted, list) else len(made)
         yield from _unless(f"attempts.{name}", wanted == got, wanted, got)
 
 
-def _context(expected: Expected, seen: Seen) -> Iterator[Difference]:
+def _context(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
     for name, wanted in expected.context.items():
         got = seen.context.get(name)
         yield from _unless(f"context.{name}", matches(wanted, got), wanted, got)
@@ -250,22 +250,22 @@ def _context(expected: Expected, seen: Seen) -> Iterator[Difference]:
 
 def _of_metadata(
     key: str, name: str, what: str
-) -> Callable[[Expected, Seen], Iterator[Difference]]:
+) -> Callable[[Expected, ObservedState], Iterator[Difference]]:
     """Return a comparison of names in the metadata, of which the order does not matter."""
 
-    def compared(expected: Expected, seen: Seen) -> Iterator[Difference]:
+    def compared(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
         wanted, got = set(getattr(expected, key)), set(seen.metadata.get(name, ()))
         yield from _unless(what, wanted == got, wanted, got)
 
     return compared
 
 
-def _model_calls(expected: Expected, seen: Seen) -> Iterator[Difference]:
+def _model_calls(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
     got = seen.metadata.get("usage", {}).get("model_calls", 0)
     yield from _unless("model_calls", expected.model_calls == got, expected.model_calls, got)
 
 
-_COMPARED: Mapping[str, Callable[[Expected, Seen], Iterator[Difference]]] = {
+_COMPARED: Mapping[str, Callable[[Expected, ObservedState], Iterator[Difference]]] = {
     "says": _says,
     "asks": _asks,
     "options": _options,

@@ -39,9 +39,9 @@ from journeygraph.nodes.llm.models import only
 from journeygraph.nodes.state.escalation import WITH_PERSON
 from journeygraph.server.conversations.coverage import fired_in
 from journeygraph.server.conversations.samples import WRONG, results_of_effects, samples_of
-from journeygraph.server.conversations.stubs import stand_ins
+from journeygraph.server.conversations.stubs import stubbed_tools
 from journeygraph.server.discover.declarations import Declarations
-from journeygraph.server.discover.journeys import Found
+from journeygraph.server.discover.journeys import FoundJourney
 from journeygraph.server.settings import Settings
 
 _OPENER = "hello"
@@ -50,7 +50,7 @@ _PROGRESS = ("field_set", "field_corrected", "field_cleared", "effect_done", "to
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchBounds:
     """Bounds of a search.
 
     Attributes:
@@ -68,7 +68,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ExplorerFinding:
     """A fault of a journey, or a part that the search did not reach.
 
     Attributes:
@@ -159,7 +159,7 @@ class Explored:
     whole: bool = True
     fired: set[str] = field(default_factory=set)
     visited: set[str] = field(default_factory=set)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ExplorerFinding] = field(default_factory=list)
 
     def as_data(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -185,9 +185,9 @@ class Explored:
 
 
 async def explore(
-    found: Found,
+    found: FoundJourney,
     *,
-    limits: Limits | None = None,
+    limits: SearchBounds | None = None,
     given: Sequence[str] = (),
     effects: bool = False,
     watch: Callable[[Explored], None] | None = None,
@@ -216,20 +216,20 @@ async def explore(
     config = replace(config, persistence=f"memory://{name}", keep_versions=10**9)
     tools, spec = found.tools, found.journey.spec
     if not effects:
-        tools |= stand_ins(spec, tools, results_of_effects(spec))
+        tools |= stubbed_tools(spec, tools, results_of_effects(spec))
     parts: dict[str, Any] = {"agents": agents, "tools": tools, "model": False}
     with only(False):
         async with found.journey(f"explore-{name}", config, **parts) as journey:
-            search = _Search(found, journey, limits or Limits(), given, watch)
+            search = _Search(found, journey, limits or SearchBounds(), given, watch)
             return await search.run()
 
 
 class _Search:
     def __init__(
         self,
-        found: Found,
+        found: FoundJourney,
         journey: Journey,
-        limits: Limits,
+        limits: SearchBounds,
         given: Sequence[str],
         watch: Callable[[Explored], None] | None,
     ) -> None:
@@ -419,12 +419,12 @@ class _Judge:
         self._places = Declarations(search._found.journey)
         self._states = search._states
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[ExplorerFinding]:
         """Yield the faults, then what stayed open."""
         found = [*self._dead_ends(), *self._loops(), *self._unreachable()]
         yield from sorted(found, key=lambda one: not one.is_fault)
 
-    def _dead_ends(self) -> Iterator[Finding]:
+    def _dead_ends(self) -> Iterator[ExplorerFinding]:
         seen: set[tuple[str, str]] = set()
         for state in self._states.values():
             is_detour = self._spec.pathways[state.pathway].is_detour
@@ -442,29 +442,29 @@ class _Judge:
             key.same_as(state.key) or self._spec.pathways[key.pathway].is_detour for key in targets
         )
 
-    def _stuck(self, state: _State) -> Finding | None:
+    def _stuck(self, state: _State) -> ExplorerFinding | None:
         pathway = self._spec.pathways[state.pathway]
         place, said = self._places.of_pathway(pathway), state.said
         asked = state.asked
         if failed := next((e.failed for e in state.next.values() if e.failed), ""):
-            return Finding("open", pathway.id, f"turns fail here: {failed}", place, said)
+            return ExplorerFinding("open", pathway.id, f"turns fail here: {failed}", place, said)
         if asked and asked["field"]:
             tried = ", ".join(repr(text) for text in list(state.next)[:4])
             where = self._places.of_field(pathway, asked["field"])
             why = f"no tried value of '{asked['field']}' is taken ({tried}, ...)"
-            return Finding("open", f"field {asked['field']}", why, where, said)
+            return ExplorerFinding("open", f"field {asked['field']}", why, where, said)
         leaving = [t for t in self._spec.leaving(pathway.id) if t.target != pathway.id]
         leaving = [t for t in leaving if not self._spec.pathways[t.target].is_detour]
         if any(_needs_model(one) for one in leaving):
             why = "only a model can see its transitions, which have no patterns"
-            return Finding("open", pathway.id, why, place, said)
+            return ExplorerFinding("open", pathway.id, why, place, said)
         if leaving:
             why = "no tried message fires one of its transitions"
-            return Finding("open", pathway.id, why, place, said)
+            return ExplorerFinding("open", pathway.id, why, place, said)
         if why := self._never_completes(pathway):
-            return Finding("dead end", pathway.id, why, place, said)
+            return ExplorerFinding("dead end", pathway.id, why, place, said)
         why = "no tried message completes it; try others by --try"
-        return Finding("open", pathway.id, why, place, said)
+        return ExplorerFinding("open", pathway.id, why, place, said)
 
     def _never_completes(self, pathway: PathwaySpec) -> str:
         """Return the reason why a pathway cannot be completed; empty if it can."""
@@ -478,7 +478,7 @@ class _Judge:
             return f"it waits for {names}, which nothing sets, and no transition leads out of it"
         return ""
 
-    def _loops(self) -> Iterator[Finding]:
+    def _loops(self) -> Iterator[ExplorerFinding]:
         seen: set[frozenset[str]] = set()
         for closed in self._closed():
             ids = list(dict.fromkeys(state.pathway for state in closed))
@@ -489,10 +489,10 @@ class _Judge:
             place = self._places.of_pathway(self._spec.pathways[first.pathway])
             if any(self._may_complete(self._spec.pathways[id_]) for id_ in ids):
                 why = "every tried message leads around in them; try others by --try"
-                yield Finding("open", " → ".join(ids), why, place, first.said)
+                yield ExplorerFinding("open", " → ".join(ids), why, place, first.said)
                 continue
             why = "every message leads around in them, and nothing is collected or done"
-            yield Finding("loop", " → ".join(ids), why, place, first.said)
+            yield ExplorerFinding("loop", " → ".join(ids), why, place, first.said)
 
     def _may_complete(self, pathway: PathwaySpec) -> bool:
         """Return whether a pathway waits for what a message may bring that was not tried."""
@@ -530,7 +530,7 @@ class _Judge:
         failed = any(edge.failed for edge in state.next.values())
         return state.is_over or never or not state.next or failed or bool(kinds & {*_PROGRESS})
 
-    def _unreachable(self) -> Iterator[Finding]:
+    def _unreachable(self) -> Iterator[ExplorerFinding]:
         visited = self._outcome.visited
         for id_, pathway in self._spec.pathways.items():
             if id_ in visited:
@@ -539,38 +539,42 @@ class _Judge:
             ways += [p for p in self._spec.pathways.values() if p.next == id_]  # type: ignore[misc]
             place = self._places.of_pathway(pathway)
             if id_ not in self._spec.reachable or not ways:
-                yield Finding("unreachable", id_, "nothing leads to it", place)
+                yield ExplorerFinding("unreachable", id_, "nothing leads to it", place)
             else:
-                yield Finding("open", id_, "no tried conversation leads to it", place)
+                yield ExplorerFinding("open", id_, "no tried conversation leads to it", place)
         for one in self._spec.transitions:
             if one.id not in self._outcome.fired:
                 yield self._missed(one)
 
-    def _missed(self, one: TransitionSpec) -> Finding:
+    def _missed(self, one: TransitionSpec) -> ExplorerFinding:
         """Return the reason why a transition did not fire."""
         what = f"transition to {one.target}: {one.label}"
         place = self._places.of_transition(self._spec, one)
         if _needs_model(one):
-            return Finding("open", what, "it has no patterns, so only a model can fire it", place)
+            return ExplorerFinding(
+                "open", what, "it has no patterns, so only a model can fire it", place
+            )
         sources = self._spec.pathways if one.sources == ("*",) else one.sources
         if not {*sources} & {*self._spec.reachable}:
-            return Finding("unreachable", what, "no session can reach its source", place)
+            return ExplorerFinding("unreachable", what, "no session can reach its source", place)
         if not {*sources} & self._outcome.visited:
-            return Finding("open", what, "no tried conversation reaches its source", place)
+            return ExplorerFinding("open", what, "no tried conversation reaches its source", place)
         if said := self._search._tried.get(one.id):
             rivals = [t for t in self._spec.transitions if t.id != one.id and _shadows(t, one)]
             if rivals:
                 why = f"the transition to {rivals[0].target} has its patterns, and comes before it"
-                return Finding("unreachable", what, why, place, said)
-            return Finding("open", what, "its tried patterns led elsewhere", place, said)
+                return ExplorerFinding("unreachable", what, why, place, said)
+            return ExplorerFinding("open", what, "its tried patterns led elsewhere", place, said)
         if one.is_condition:
             names = kept_names(self._spec) | {*self._search._found.sample_context}
             read = _names_read(one)
             if read and not read & names:
                 why = f"its condition reads {', '.join(sorted(read))}, which nothing sets"
-                return Finding("unreachable", what, why, place)
-            return Finding("open", what, "its condition held in no tried conversation", place)
-        return Finding("open", what, _untried(one), place)
+                return ExplorerFinding("unreachable", what, why, place)
+            return ExplorerFinding(
+                "open", what, "its condition held in no tried conversation", place
+            )
+        return ExplorerFinding("open", what, _untried(one), place)
 
 
 def _untried(one: TransitionSpec) -> str:

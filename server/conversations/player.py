@@ -31,7 +31,7 @@ from journeygraph.nodes.llm.cassette import Cassette
 from journeygraph.nodes.llm.models import is_configured, only
 from journeygraph.nodes.state.session import PARTING
 from journeygraph.server.conversations.conversation_files import (
-    Loaded,
+    LoadedConversation,
     read_recording,
     recording_of,
     write_recording,
@@ -41,13 +41,13 @@ from journeygraph.server.conversations.expectations import (
     OF_AUDIT,
     OF_FIELDS,
     Difference,
-    Seen,
+    ObservedState,
     differences,
 )
 from journeygraph.server.conversations.stubs import (
     LiveModel,
     RecordedModel,
-    Script,
+    StubModel,
     agents_for,
     tools_for,
 )
@@ -85,7 +85,7 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Line:
+class PlayedLine:
     """One line of a played conversation: who, what, and the line of the file."""
 
     who: str
@@ -115,14 +115,14 @@ class Played:
         attempts: The attempts at its fields, where they were asked for.
     """
 
-    loaded: Loaded
-    lines: list[Line] = field(default_factory=list)
+    loaded: LoadedConversation
+    lines: list[PlayedLine] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
     at: int = 0
     turns: int = 0
     seconds: float = 0.0
     places: set[str] = field(default_factory=set)
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[ObservedState] = field(default_factory=list)
     run: int = 0
     end: str = ""
     skipped: str = ""
@@ -138,7 +138,7 @@ class Played:
 
 
 async def play(
-    loaded: Loaded,
+    loaded: LoadedConversation,
     *,
     whole: bool = False,
     game: Callable[..., Game] | None = None,
@@ -187,7 +187,7 @@ _REWORDED = (
 _FIXED = "Something in it is another one each time; give it a fixed result"
 
 
-def model_of(loaded: Loaded) -> LiveModel:
+def model_of(loaded: LoadedConversation) -> LiveModel:
     """Return the model that a conversation names.
 
     Raises:
@@ -201,10 +201,10 @@ def model_of(loaded: Loaded) -> LiveModel:
         if not file.exists():
             raise ValueError("there is no such file")
         return RecordedModel(Cassette(read_recording(file)), f". {_way_out(loaded)}")
-    return Script(loaded.conversation)
+    return StubModel(loaded.conversation)
 
 
-async def record_model(loaded: Loaded, *, whole: bool = False) -> Played:
+async def record_model(loaded: LoadedConversation, *, whole: bool = False) -> Played:
     """Play a conversation with the model of the settings, and record its answers.
 
     Recorded answers to requests that did not change are kept, so that nothing is asked twice.
@@ -236,17 +236,17 @@ async def record_model(loaded: Loaded, *, whole: bool = False) -> Played:
     return played
 
 
-def _no_recording(loaded: Loaded, error: Exception) -> Difference:
+def _no_recording(loaded: LoadedConversation, error: Exception) -> Difference:
     file = recording_of(loaded.path)
     return Difference("model", f"a recording in {file.name}", f"{error}. {_way_out(loaded)}")
 
 
-def _way_out(loaded: Loaded) -> str:
+def _way_out(loaded: LoadedConversation) -> str:
     return f"To record it: journeygraph test --record {loaded.name}"
 
 
 @asynccontextmanager
-async def _opened(loaded: Loaded, script: LiveModel) -> AsyncIterator[Journey]:
+async def _opened(loaded: LoadedConversation, script: LiveModel) -> AsyncIterator[Journey]:
     """Open the session of a conversation; nothing of it outlives the block."""
     name = secrets.token_hex(8)
     config, spec = Settings().config(f"memory://{name}"), loaded.found.journey.spec
@@ -270,13 +270,15 @@ async def _opened(loaded: Loaded, script: LiveModel) -> AsyncIterator[Journey]:
 class Game:
     """A conversation that is being played."""
 
-    def __init__(self, loaded: Loaded, journey: Journey, clock: Clock, script: LiveModel) -> None:
+    def __init__(
+        self, loaded: LoadedConversation, journey: Journey, clock: Clock, script: LiveModel
+    ) -> None:
         self.played = Played(loaded)
         self.journey = journey
         self._clock = clock
         self._script = script
         self._version = 0
-        self.seen = Seen("", "")
+        self.seen = ObservedState("", "")
 
     async def begin(self) -> None:
         """Start the session."""
@@ -314,7 +316,7 @@ class Game:
         place = session.current_pathway_id
         self._version = session.version
         self.played.places.add(place)
-        self.seen = Seen(
+        self.seen = ObservedState(
             session.greeting,
             place,
             [place],
@@ -367,7 +369,7 @@ class Game:
         self.played.responses.append(response)
         self.played.places |= {*response.metadata["ran"], response.pathway_id}
         way = [before.pathway, *response.metadata["ran"], response.pathway_id]
-        self.seen = Seen(
+        self.seen = ObservedState(
             response.message,
             response.pathway_id,
             [way[0], *(now for was, now in pairwise(way) if now != was)],
@@ -420,4 +422,4 @@ class Game:
             self.seen.audit = await self.journey.manager.audit(after=after)
 
     def _add(self, who: str, text: str) -> None:
-        self.played.lines.append(Line(who, text, self.played.at))
+        self.played.lines.append(PlayedLine(who, text, self.played.at))

@@ -31,17 +31,17 @@ from journeygraph.nodes.llm.cassette import Cassette
 from journeygraph.nodes.state.context import apply_ops
 from journeygraph.nodes.state.session import PARTING
 from journeygraph.server.conversations.conversation_files import (
-    Loaded,
+    LoadedConversation,
     loaded_from,
     recording_of,
     write_recording,
 )
 from journeygraph.server.conversations.conversation_form import Turn
-from journeygraph.server.conversations.expectations import Seen
+from journeygraph.server.conversations.expectations import ObservedState
 from journeygraph.server.conversations.player import Game, play
 from journeygraph.server.conversations.stubs import RecordedModel
 from journeygraph.server.discover.errors import CommandError
-from journeygraph.server.discover.journeys import Found
+from journeygraph.server.discover.journeys import FoundJourney
 
 _STEP = timedelta(seconds=1)
 _KEPT = ("turn", "event", "timer", "waiting", "operator", "release")
@@ -89,7 +89,7 @@ def write_recorded(recorded: Recorded, file: Path) -> None:
 
 
 async def record(
-    found: Found,
+    found: FoundJourney,
     session_id: str,
     config: JourneyConfig,
     file: Path,
@@ -140,7 +140,7 @@ _Result = dict[str, Any]
 
 
 async def _read(
-    found: Found, session_id: str, config: JourneyConfig
+    found: FoundJourney, session_id: str, config: JourneyConfig
 ) -> tuple[JourneySession, SessionAudit, dict[int, dict[str, Any]], dict[str, list[_Result]]]:
     """Return a stored session, its turns, context values from outside, and results of effects."""
     directory = await Directory.open(config)
@@ -245,7 +245,7 @@ def _calls_of_models(turns: Sequence[AuditedTurn]) -> list[int]:
 
 
 def _document(
-    found: Found,
+    found: FoundJourney,
     session: JourneySession,
     turns: Sequence[AuditedTurn],
     begun: Mapping[str, Any],
@@ -272,7 +272,7 @@ def _several(results: Sequence[_Result]) -> Any:
     return plain[0] if len(plain) == 1 else plain
 
 
-def journey_name(found: Found, file: Path) -> str:
+def journey_name(found: FoundJourney, file: Path) -> str:
     """Return the name of the journey, as the file can give it from its own folder."""
     name, colon, inside = found.name.partition(":")
     path = Path(name)
@@ -332,7 +332,7 @@ class _Watching(Game):
         self.played.seen.append(self.seen)
 
 
-async def _seen(loaded: Loaded, cassette: Cassette | None) -> list[Seen]:
+async def _seen(loaded: LoadedConversation, cassette: Cassette | None) -> list[ObservedState]:
     """Return what comes of each step of a conversation.
 
     Raises:
@@ -349,7 +349,7 @@ async def _seen(loaded: Loaded, cassette: Cassette | None) -> list[Seen]:
     return played.seen
 
 
-def _changes(turns: Sequence[AuditedTurn], seen: Sequence[Seen]) -> Iterator[str]:
+def _changes(turns: Sequence[AuditedTurn], seen: Sequence[ObservedState]) -> Iterator[str]:
     """Yield the turns whose replies are others now.
 
     Raises:
@@ -371,12 +371,12 @@ def _changes(turns: Sequence[AuditedTurn], seen: Sequence[Seen]) -> Iterator[str
 def _expected(
     greeting: str | None,
     steps: Sequence[Mapping[str, Any]],
-    seen: Sequence[Seen],
+    seen: Sequence[ObservedState],
     journey: type[Journey],
 ) -> Iterator[dict[str, Any]]:
     """Yield the steps, each message with what comes of it."""
     has_effects = any(pathway.effects for pathway in journey.spec.pathways.values())
-    before: Seen | None = None
+    before: ObservedState | None = None
     if greeting:
         yield {"bot": {"says": {"equals": _flat(greeting)}}}
     for step, now in zip(steps, seen, strict=True):
@@ -390,7 +390,9 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _of_turn(before: Seen | None, now: Seen, has_effects: bool) -> Iterator[tuple[str, Any]]:
+def _of_turn(
+    before: ObservedState | None, now: ObservedState, has_effects: bool
+) -> Iterator[tuple[str, Any]]:
     """Yield what is expected of a turn: its reply, its place, and what changed in it."""
     yield "says", {"equals": _flat(now.reply)} if now.reply else ""
     yield from _of_place(before, now)
@@ -401,7 +403,7 @@ def _of_turn(before: Seen | None, now: Seen, has_effects: bool) -> Iterator[tupl
         yield "complete", now.complete
 
 
-def _of_place(before: Seen | None, now: Seen) -> Iterator[tuple[str, Any]]:
+def _of_place(before: ObservedState | None, now: ObservedState) -> Iterator[tuple[str, Any]]:
     yield "pathway", now.pathway
     if len(now.path) > 1:
         yield "path", now.path
@@ -409,7 +411,7 @@ def _of_place(before: Seen | None, now: Seen) -> Iterator[tuple[str, Any]]:
         yield "stack", now.stack
 
 
-def _of_response(now: Seen, has_effects: bool) -> Iterator[tuple[str, Any]]:
+def _of_response(now: ObservedState, has_effects: bool) -> Iterator[tuple[str, Any]]:
     asked = now.asked
     yield "asks", (asked["field"] or asked["kind"]) if asked else None
     if asked and asked["options"]:
@@ -423,7 +425,7 @@ def _of_response(now: Seen, has_effects: bool) -> Iterator[tuple[str, Any]]:
             yield key, list(now.metadata[name])
 
 
-def _of_fields(before: Seen | None, now: Seen) -> Iterator[tuple[str, Any]]:
+def _of_fields(before: ObservedState | None, now: ObservedState) -> Iterator[tuple[str, Any]]:
     states = now.form.fields if now.form else {}
     known = before.form.fields if before and before.form else {}
     made = len(before.attempts) if before else 0
@@ -453,7 +455,7 @@ def _of_fields(before: Seen | None, now: Seen) -> Iterator[tuple[str, Any]]:
         yield "context", others
 
 
-async def _check(loaded: Loaded, cassette: Cassette | None) -> None:
+async def _check(loaded: LoadedConversation, cassette: Cassette | None) -> None:
     """Play the conversation as it is written.
 
     Raises:

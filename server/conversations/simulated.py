@@ -18,10 +18,10 @@ from journeygraph.journeys.files.journey_file import read_tree
 from journeygraph.journeys.files.loading import text_of
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.llm.call import Question, object_asked
-from journeygraph.nodes.llm.client import Chat
+from journeygraph.nodes.llm.client import ChatClient
 from journeygraph.nodes.llm.models import open_models
 from journeygraph.nodes.state.escalation import WITH_PERSON
-from journeygraph.server.conversations.conversation_files import Loaded
+from journeygraph.server.conversations.conversation_files import LoadedConversation
 from journeygraph.server.conversations.conversation_form import (
     Conversation,
     Goal,
@@ -31,7 +31,7 @@ from journeygraph.server.conversations.conversation_form import (
 )
 from journeygraph.server.conversations.expectations import (
     Difference,
-    Seen,
+    ObservedState,
     differences,
     in_words,
 )
@@ -52,7 +52,7 @@ _LONGEST = 500
 
 
 @dataclass(frozen=True)
-class Talk(Loaded):
+class Talk(LoadedConversation):
     """A conversation of one simulated user.
 
     Attributes:
@@ -72,7 +72,7 @@ class Talk(Loaded):
         return self.conversation.users
 
 
-def talks_of(loaded: Loaded, run: int = 1) -> Iterator[Talk]:
+def talks_of(loaded: LoadedConversation, run: int = 1) -> Iterator[Talk]:
     """Yield the conversations of each persona with each goal.
 
     Args:
@@ -203,7 +203,7 @@ class User(Protocol):
 
     strays: bool
 
-    async def next(self, seen: Seen) -> str | None:
+    async def next(self, seen: ObservedState) -> str | None:
         """Return the next message; None if the user leaves."""
 
 
@@ -246,7 +246,7 @@ class ScriptedUser:
     _tries: dict[str, int] = field(default_factory=dict)
     _answered: str = ""
 
-    async def next(self, seen: Seen) -> str | None:
+    async def next(self, seen: ObservedState) -> str | None:
         """Return the next message; None if the user leaves."""
         if self._opened and self._chance(self.talk.persona.leaves):
             return None
@@ -264,7 +264,7 @@ class ScriptedUser:
         self._opened += 1
         return self.talk.goal.opens[self._opened - 1]
 
-    def _aside(self, seen: Seen) -> str:
+    def _aside(self, seen: ObservedState) -> str:
         """Return a message that does not answer; empty in most turns."""
         asides = (
             (self.talk.persona.corrects, self._correction),
@@ -277,7 +277,7 @@ class ScriptedUser:
                 return message
         return ""
 
-    def _correction(self, seen: Seen) -> str:
+    def _correction(self, seen: ObservedState) -> str:
         asked = (seen.asked or {}).get("field")
         here = {one.name: one for one in self._fields(seen.pathway)}
         names = [n for n in here if n != asked and (n in self._given or n in seen.context)]
@@ -295,7 +295,7 @@ class ScriptedUser:
         shown = here[name].title.lower()
         return phrase.replace("{value}", self._given[name]).replace("{field}", f"the {shown}")
 
-    def _detour(self, seen: Seen) -> str:
+    def _detour(self, seen: ObservedState) -> str:
         words = [
             pattern
             for one in self.spec.leaving(seen.pathway, *seen.stack)
@@ -304,10 +304,10 @@ class ScriptedUser:
         ]
         return self.random.choice(words) if words else ""
 
-    def _stray(self, _: Seen) -> str:
+    def _stray(self, _: ObservedState) -> str:
         return self.random.choice(list(self.talk.users.phrases.strays))
 
-    def _reply(self, seen: Seen) -> str:
+    def _reply(self, seen: ObservedState) -> str:
         asked = seen.asked
         if asked is None:
             self._answered = ""
@@ -320,7 +320,7 @@ class ScriptedUser:
             return self.random.choice(list(self.talk.users.phrases.more))
         return str(options[1] if asked["kind"] in _NO and len(options) > 1 else options[0])
 
-    def _answer(self, name: str, seen: Seen) -> str:
+    def _answer(self, name: str, seen: ObservedState) -> str:
         if self._answered == name:  # asked again: it was refused
             self._tries[name] = self._tries.get(name, 0) + 1
         self._answered = name
@@ -335,7 +335,7 @@ class ScriptedUser:
             text if not self._chance(1 - self.talk.persona.tidy) else self._untidy(name, text, seen)
         )
 
-    def _untidy(self, name: str, text: str, seen: Seen) -> str:
+    def _untidy(self, name: str, text: str, seen: ObservedState) -> str:
         """Return an answer with more words, or with the value of the next field."""
         names = [one.name for one in self._fields(seen.pathway)]
         after = names[names.index(name) + 1 :] if name in names else []
@@ -345,7 +345,7 @@ class ScriptedUser:
             return f"{text}, {self._given[known[0]]}"
         return self.random.choice(list(self.talk.users.phrases.untidy)).replace("{value}", text)
 
-    def _continued(self, seen: Seen) -> str:
+    def _continued(self, seen: ObservedState) -> str:
         if self._opened < len(self.talk.goal.opens):
             self.strays = True  # there is more to say, whatever came of the last message
             return self._opening()
@@ -412,11 +412,11 @@ class ModelUser:
     """
 
     talk: Talk
-    chat: Chat
+    chat: ChatClient
     strays: bool = False
     _shown: list[dict[str, str]] = field(default_factory=list)
 
-    async def next(self, seen: Seen) -> str | None:
+    async def next(self, seen: ObservedState) -> str | None:
         """Return the next message; None if the user leaves.
 
         Raises:

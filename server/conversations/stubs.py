@@ -18,8 +18,8 @@ from journeygraph.nodes.llm import scripted
 from journeygraph.nodes.llm.cassette import Cassette
 from journeygraph.nodes.llm.scripted import Call, Fault, ScriptedModel, UseTool
 from journeygraph.server.conversations.conversation_files import (
-    Loaded,
-    Names,
+    KnownNames,
+    LoadedConversation,
     field_names,
     read_form,
 )
@@ -31,14 +31,14 @@ from journeygraph.server.conversations.conversation_form import (
 )
 from journeygraph.server.discover.definition_files import placed
 from journeygraph.server.discover.errors import CommandError
-from journeygraph.server.discover.journeys import Found
+from journeygraph.server.discover.journeys import FoundJourney
 
 _KEY = "idempotency_key"
 _WAY_OUT = "A conversation can give their results as tools: {name: {gives: ...}}."
 
 
 @dataclass(frozen=True)
-class Stubbed(Found):
+class Stubbed(FoundJourney):
     """A journey with results in place of the functions of its tools, effects and agents.
 
     Attributes:
@@ -48,20 +48,20 @@ class Stubbed(Found):
     stubs: StubFile
 
     @classmethod
-    def of(cls, found: Found, stubs: StubFile) -> Stubbed:
+    def of(cls, found: FoundJourney, stubs: StubFile) -> Stubbed:
         """Return a journey with these results."""
         return cls(found.name, found.journey, found.module, stubs)
 
     def agents_with(self, *, has_model: bool) -> dict[str, Any]:
-        """Return the agents as those of `Found`, with the results."""
+        """Return the agents as those of `FoundJourney`, with the results."""
         given = {name: _agent(stub) for name, stub in self.stubs.agents.items()}
-        return {**Found.agents_with(self, has_model=has_model), **given}
+        return {**FoundJourney.agents_with(self, has_model=has_model), **given}
 
     @property
     def tools(self) -> dict[str, Any]:
-        """The tools as those of `Found`, with the results."""
-        own: dict[str, Any] = Found.tools.fget(self)  # type: ignore[attr-defined]
-        return {**own, **stand_ins(self.journey.spec, own, self.stubs.tools)}
+        """The tools as those of `FoundJourney`, with the results."""
+        own: dict[str, Any] = FoundJourney.tools.fget(self)  # type: ignore[attr-defined]
+        return {**own, **stubbed_tools(self.journey.spec, own, self.stubs.tools)}
 
 
 class StubsOfFile:
@@ -81,13 +81,13 @@ class StubsOfFile:
         except JourneyDefinitionError as error:
             raise CommandError(*placed(path, error.faults), exit_code=2) from error
 
-    def into(self, journeys: Sequence[Found]) -> list[Found]:
+    def into(self, journeys: Sequence[FoundJourney]) -> list[FoundJourney]:
         """Return journeys with the results.
 
         Raises:
             CommandError: None of them has a name of the file.
         """
-        known = [Names(self._part, (), found.journey.spec) for found in journeys]
+        known = [KnownNames(self._part, (), found.journey.spec) for found in journeys]
         if not known:
             return []
         tools = {name for names in known for name in names.tools}
@@ -102,7 +102,7 @@ class StubsOfFile:
             Stubbed.of(found, self._of(names)) for found, names in zip(journeys, known, strict=True)
         ]
 
-    def _of(self, names: Names) -> StubFile:
+    def _of(self, names: KnownNames) -> StubFile:
         """Return the results that have a place in a journey."""
         tools = {name: one for name, one in self._form.tools.items() if name in names.tools}
         agents = {name: one for name, one in self._form.agents.items() if name in names.agents}
@@ -114,7 +114,7 @@ class StubsOfFile:
         return f"{self._path.name} replaces: {names}."
 
 
-def tools_for(loaded: Loaded) -> dict[str, Any]:
+def tools_for(loaded: LoadedConversation) -> dict[str, Any]:
     """Return the tools of the journey, with the results that the conversation gives."""
     spec = loaded.found.journey.spec
     tools = _stubbed(loaded).tools
@@ -128,17 +128,17 @@ def tools_for(loaded: Loaded) -> dict[str, Any]:
     return tools
 
 
-def agents_for(loaded: Loaded) -> dict[str, Any]:
+def agents_for(loaded: LoadedConversation) -> dict[str, Any]:
     """Return the agents of the journey, with the results that the conversation gives."""
     return _stubbed(loaded).agents_with(has_model=loaded.conversation.has_model)
 
 
-def _stubbed(loaded: Loaded) -> Stubbed:
+def _stubbed(loaded: LoadedConversation) -> Stubbed:
     given = loaded.conversation
     return Stubbed.of(loaded.found, StubFile(tools=given.tools, agents=given.agents))
 
 
-def stand_ins(
+def stubbed_tools(
     spec: JourneySpec, own: Mapping[str, Any], stubs: Mapping[str, Stub | Sequence[Stub]]
 ) -> dict[str, Any]:
     """Return tools of a journey, by name, which give these results.
@@ -179,32 +179,30 @@ def _stand_in_for(name: str, given: Stub | Sequence[Stub], known: Any, spec: Jou
     """Return a tool with these results, and with the parameters of the tool that it replaces."""
     result = _results(given)
 
-    async def stand_in(*_: Any, **__: Any) -> Any:
+    async def stub(*_: Any, **__: Any) -> Any:
         return result()
 
     if isinstance(known, Tool):
         return replace(known, call=_stand_in_for(name, given, known.call, spec))
     if is_only_retriever(spec, name):
-        return stand_in
+        return stub
     if isinstance(known, BaseTool):
-        return _structured(name, known.description, known.args_schema, stand_in)
+        return _structured(name, known.description, known.args_schema, stub)
     if callable(known):
-        return functools.wraps(_plain(known))(stand_in)
+        return functools.wraps(_plain(known))(stub)
     properties: dict[str, Any] = {one: {} for one in _parameters(name, spec)}
     schema = {"type": "object", "properties": properties}
-    return _structured(name, f"Stand for {name}.", schema, stand_in)
+    return _structured(name, f"Stand for {name}.", schema, stub)
 
 
 def _plain(function: Any) -> Any:
     return function.func if isinstance(function, functools.partial) else function
 
 
-def _structured(name: str, description: str, schema: Any, stand_in: Any) -> BaseTool:
+def _structured(name: str, description: str, schema: Any, stub: Any) -> BaseTool:
     from langchain_core.tools import StructuredTool  # noqa: PLC0415 - few journeys have one
 
-    return StructuredTool(
-        name=name, description=description, args_schema=schema, coroutine=stand_in
-    )
+    return StructuredTool(name=name, description=description, args_schema=schema, coroutine=stub)
 
 
 def _parameters(name: str, spec: JourneySpec) -> Iterator[str]:
@@ -221,10 +219,10 @@ def _parameters(name: str, spec: JourneySpec) -> Iterator[str]:
 def _agent(given: Stub | Sequence[Stub]) -> Any:
     result = _results(given)
 
-    async def stand_in(ask: Mapping[str, Any]) -> Any:
+    async def stub(ask: Mapping[str, Any]) -> Any:
         return result()
 
-    return stand_in
+    return stub
 
 
 class LiveModel:
@@ -242,7 +240,7 @@ class LiveModel:
         self.model = model
 
     @classmethod
-    def of(cls, found: Found) -> LiveModel:
+    def of(cls, found: FoundJourney) -> LiveModel:
         """Return the model of a journey, without answers that other conversations have cached."""
         return LiveModel(Cassette(model=found.model, records=True, in_order=False))
 
@@ -279,7 +277,7 @@ class RecordedModel(LiveModel):
         return [f"{fault}{self._way_out}" for fault in self.model.faults()]
 
 
-class Script(LiveModel):
+class StubModel(LiveModel):
     """The model of a conversation: it answers as the turns say, and keeps what goes wrong.
 
     Attributes:

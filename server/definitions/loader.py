@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from journeygraph.graphs.records.definitions import (
-    Definition,
+    DefinitionDraft,
     Definitions,
-    Draft,
+    DefinitionVersion,
     UnknownDefinitionError,
 )
 from journeygraph.journeys import GuidelineSpec, JourneyDefinitionError, JourneySpec
@@ -43,7 +43,7 @@ class Read:
     faults: dict[str, list[Fault]] = field(default_factory=dict)
 
 
-def read_all(drafts: Sequence[Draft]) -> Read:
+def read_all(drafts: Sequence[DefinitionDraft]) -> Read:
     """Read definitions together: global guidelines apply to every journey."""
     read = Read()
     journeys = [draft for draft in drafts if draft.kind != "guidelines"]
@@ -59,7 +59,7 @@ def read_all(drafts: Sequence[Draft]) -> Read:
     return read
 
 
-def spec_of(draft: Draft) -> JourneySpec:
+def spec_of(draft: DefinitionDraft) -> JourneySpec:
     """Return the journey, or the concierge, of a draft.
 
     Raises:
@@ -75,7 +75,7 @@ def spec_of(draft: Draft) -> JourneySpec:
     return read_journey_text(draft.text, draft.name, beside)
 
 
-def _rules(drafts: Iterable[Draft], read: Read) -> list[GuidelineSpec]:
+def _rules(drafts: Iterable[DefinitionDraft], read: Read) -> list[GuidelineSpec]:
     rules: dict[str, GuidelineSpec] = {}
     for draft in drafts:
         try:
@@ -107,7 +107,7 @@ class StoredVersion:
         faults: Its faults.
     """
 
-    definition: Definition
+    definition: DefinitionVersion
     spec: JourneySpec | None
     faults: Sequence[Fault]
 
@@ -120,11 +120,11 @@ async def stored_versions(definitions: Definitions) -> list[StoredVersion]:
     """
     every = await definitions.served()
     wanted = [one for one in every if one.active or one.kind != "guidelines"]
-    bodies: dict[Definition, Draft] = {}
-    lost: dict[Definition, list[Fault]] = {}
+    bodies: dict[DefinitionVersion, DefinitionDraft] = {}
+    lost: dict[DefinitionVersion, list[Fault]] = {}
     for one in wanted:
         try:
-            bodies[one] = Draft.of(one, await definitions.body(one))
+            bodies[one] = DefinitionDraft.of(one, await definitions.body(one))
         except UnknownDefinitionError as error:
             lost[one] = [Fault(str(error))]
     rules = [draft for draft in bodies.values() if draft.kind == "guidelines"]
@@ -143,9 +143,9 @@ _RESEALED = (
 
 def drafts_at(
     paths: Sequence[str],
-    stored: Iterable[Draft] = (),
+    stored: Iterable[DefinitionDraft] = (),
     watched: Callable[[list[Path]], Iterable[Path]] = iter,
-) -> list[Draft]:
+) -> list[DefinitionDraft]:
     """Return the definitions in files and folders, checked alone and together.
 
     Args:
@@ -158,7 +158,7 @@ def drafts_at(
             has all of them.
     """
     faults: list[str] = []
-    found: dict[Path, Draft] = {}
+    found: dict[Path, DefinitionDraft] = {}
     files = list(dict.fromkeys(file for path in paths for file in _files(path)))
     for file in watched(files):
         try:
@@ -187,7 +187,7 @@ def _files(path: str) -> Iterator[Path]:
         raise CommandError(f"{path} is not a YAML or JSON file.", exit_code=2)
 
 
-def _draft(file: Path) -> Draft:
+def _draft(file: Path) -> DefinitionDraft:
     """Read one file, and the files that it names.
 
     Raises:
@@ -197,7 +197,7 @@ def _draft(file: Path) -> Draft:
     kind = document_kind(text, file.name)
     if kind == "guidelines":
         read_guidelines_text(text, file.name)
-        return Draft(kind, re.sub(r"\W+", "_", file.stem), file.name, text)
+        return DefinitionDraft(kind, re.sub(r"\W+", "_", file.stem), file.name, text)
     beside: dict[str, str] = {}
 
     def read(name: str) -> str:
@@ -205,10 +205,10 @@ def _draft(file: Path) -> Draft:
         return beside[name]
 
     spec = read_journey_text(text, file.name, read)
-    return Draft(kind, spec.id, file.name, text, beside, spec.version)
+    return DefinitionDraft(kind, spec.id, file.name, text, beside, spec.version)
 
 
-def _twice(found: dict[Path, Draft]) -> Iterator[str]:
+def _twice(found: dict[Path, DefinitionDraft]) -> Iterator[str]:
     first: dict[str, Path] = {}
     for file, draft in found.items():
         other = first.setdefault(draft.id, file)
@@ -216,7 +216,9 @@ def _twice(found: dict[Path, Draft]) -> Iterator[str]:
             yield f"{shown(file)}: the id '{draft.id}' is already used by {shown(other)}."
 
 
-def _misfits(found: dict[Path, Draft], stored: Iterable[Draft]) -> Iterator[str]:
+def _misfits(
+    found: dict[Path, DefinitionDraft], stored: Iterable[DefinitionDraft]
+) -> Iterator[str]:
     """Yield conflicts of journeys and guidelines after these are stored."""
     stored = list(stored)
     drafts = {draft.id: draft for draft in stored}

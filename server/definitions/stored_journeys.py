@@ -16,9 +16,9 @@ from journeygraph.graphs.agents.registry import check_all
 from journeygraph.graphs.agents.tools import shared_tools
 from journeygraph.graphs.records.data_keys import key_faults
 from journeygraph.graphs.records.definitions import (
-    Definition,
+    DefinitionDraft,
     Definitions,
-    Draft,
+    DefinitionVersion,
     Epoch,
     UnknownDefinitionError,
     digest_of,
@@ -44,7 +44,7 @@ from journeygraph.server.discover.journeys import Served, agents_in, given_in, m
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Providers:
     """Agents and tools by name; each journey takes the ones that it names.
 
     Attributes:
@@ -73,7 +73,7 @@ class Given:
         return Served(journey_class(spec), agents, tools, self.model)
 
 
-def given_by(names: Iterable[str], config: JourneyConfig | None = None) -> Given:
+def given_by(names: Iterable[str], config: JourneyConfig | None = None) -> Providers:
     """Return the `AGENTS` (with a model `MODEL_AGENTS` first), `TOOLS` and models of modules.
 
     Args:
@@ -102,7 +102,7 @@ def given_by(names: Iterable[str], config: JourneyConfig | None = None) -> Given
                     f"{name} has '{twice[0]}', and so has another module. Rename one of them."
                 )
             all_.update(own)
-    return Given(agents, tools, model, config)
+    return Providers(agents, tools, model, config)
 
 
 DEFINITION_KIND = "definition"
@@ -111,7 +111,7 @@ LASTING = 86_400.0
 """Seconds for which the text of a definition stays in the cache."""
 
 
-class Texts:
+class DefinitionTexts:
     """Reader of the texts of definitions, with a cache.
 
     Args:
@@ -124,8 +124,8 @@ class Texts:
         self._definitions = definitions
 
     async def drafts(
-        self, active: Sequence[Definition], epoch: Epoch, faults: dict[str, list[Fault]]
-    ) -> list[Draft]:
+        self, active: Sequence[DefinitionVersion], epoch: Epoch, faults: dict[str, list[Fault]]
+    ) -> list[DefinitionDraft]:
         """Return definitions with their texts; missing ones get faults instead.
 
         Args:
@@ -149,10 +149,10 @@ class Texts:
         }
         await self.versioned.put(written, LASTING)
         bodies |= found
-        return [Draft.of(one, bodies[one.id]) for one in active if one.id in bodies]
+        return [DefinitionDraft.of(one, bodies[one.id]) for one in active if one.id in bodies]
 
     async def _stored(
-        self, missing: Sequence[Definition], faults: dict[str, list[Fault]]
+        self, missing: Sequence[DefinitionVersion], faults: dict[str, list[Fault]]
     ) -> dict[str, str]:
         reads = (self._definitions.body(one) for one in missing)
         found = await asyncio.gather(*reads, return_exceptions=True)
@@ -167,7 +167,7 @@ class Texts:
         return bodies
 
 
-def _version(definition: Definition, epoch: Epoch) -> str:
+def _version(definition: DefinitionVersion, epoch: Epoch) -> str:
     """Return the version that a cached body must have."""
     dropped = f"{definition.dropped}|{epoch.dropped}"
     return f"{definition.version}|{definition.digest}|{dropped}"
@@ -177,7 +177,7 @@ FOLLOW_SECONDS = 1.0
 """Longest wait of a turn for changed definitions; then it uses the previous ones."""
 
 
-class Catalogue:
+class ActiveDefinitions:
     """The active definitions of a store, with later changes.
 
     If a new definition has a fault, its previous version stays in use and the fault is reported.
@@ -194,7 +194,7 @@ class Catalogue:
         self,
         definitions: Definitions,
         config: JourneyConfig,
-        given: Given,
+        given: Providers,
         versioned: VersionedCache,
         taken: Iterable[str] = (),
     ) -> None:
@@ -204,11 +204,11 @@ class Catalogue:
         self._definitions = definitions
         self._config = config
         self._given = given
-        self._texts = Texts(definitions, versioned)
+        self._texts = DefinitionTexts(definitions, versioned)
         self._epoch: Epoch | None = None
         self._marks: dict[str, str] = {}
-        self._rules: Sequence[Draft] = ()
-        self._older: dict[str, list[Definition]] = {}
+        self._rules: Sequence[DefinitionDraft] = ()
+        self._older: dict[str, list[DefinitionVersion]] = {}
         self._loading = asyncio.Lock()
         self._taken = frozenset(taken)
         self._stores: dict[bool, Store] = {}
@@ -218,7 +218,7 @@ class Catalogue:
     async def open(
         cls,
         config: JourneyConfig,
-        given: Given | None = None,
+        given: Providers | None = None,
         cache: Cache | None = None,
         taken: Iterable[str] = (),
     ) -> Self:
@@ -236,7 +236,7 @@ class Catalogue:
         """
         definitions = await Definitions.open(config)
         versioned = VersionedCache(cache or MemoryCache(), DEFINITION_KIND)
-        catalogue = cls(definitions, config, given or Given(), versioned, taken)
+        catalogue = cls(definitions, config, given or Providers(), versioned, taken)
         try:
             await catalogue._read()
         except BaseException:
@@ -293,7 +293,7 @@ class Catalogue:
                     await self._load(definition, older, self.loaded)
         return self.loaded.get(place)
 
-    def _unread(self, journey_id: str, version: str) -> list[Definition]:
+    def _unread(self, journey_id: str, version: str) -> list[DefinitionVersion]:
         """Return the definitions that are not read yet and may be a version of a journey."""
         known = (version, None)
         older = self._older.get(journey_id, ())
@@ -302,15 +302,15 @@ class Catalogue:
 
     async def _load(
         self,
-        definition: Definition,
-        older: list[Definition],
+        definition: DefinitionVersion,
+        older: list[DefinitionVersion],
         loaded: dict[tuple[str, str], Served],
     ) -> None:
         """Read and compile an older version, with the global guidelines of now."""
         faults: dict[str, list[Fault]] = {}
         place = older.index(definition)
         try:
-            draft = Draft.of(definition, await self._definitions.body(definition))
+            draft = DefinitionDraft.of(definition, await self._definitions.body(definition))
         except UnknownDefinitionError as error:
             read, faults[definition.id] = Read(), [Fault(str(error))]
         else:
@@ -421,7 +421,7 @@ class Catalogue:
         return store
 
 
-def _marks(active: Sequence[Definition]) -> dict[str, str]:
+def _marks(active: Sequence[DefinitionVersion]) -> dict[str, str]:
     """Return the sources of each journey: its own text, and all global guidelines."""
     rules = [f"{one.digest}|{one.dropped}" for one in active if one.kind == "guidelines"]
     made_of = digest_of(" ".join(rules))
@@ -432,9 +432,9 @@ def _marks(active: Sequence[Definition]) -> dict[str, str]:
     }
 
 
-def _older(every: Sequence[Definition]) -> dict[str, list[Definition]]:
+def _older(every: Sequence[DefinitionVersion]) -> dict[str, list[DefinitionVersion]]:
     """Return the older versions of each definition, the newest first."""
-    older: dict[str, list[Definition]] = {}
+    older: dict[str, list[DefinitionVersion]] = {}
     for one in reversed(every):
         if not one.active and one.kind != "guidelines":
             older.setdefault(one.id, []).append(one)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from journeygraph.journeys import Journey, JourneyDefinitionError, JourneySpec, load_journey
-from journeygraph.journeys.faults import Fault, Place
+from journeygraph.journeys.faults import Fault, TextPosition
 from journeygraph.journeys.files.journey_file import read_tree
 from journeygraph.journeys.files.loading import document_kind, read_guidelines_text
 from journeygraph.server.discover.errors import CommandError, described, reworded
@@ -92,7 +92,7 @@ def placed(file: Path, faults: Iterable[str]) -> Iterator[str]:
         yield reworded(fault, f"{before}{fault}", file=f"{before}{name}" if name else "")
 
 
-def place_in(file: Path, spec: JourneySpec, fault: Fault) -> Place:
+def place_in(file: Path, spec: JourneySpec, fault: Fault) -> TextPosition:
     """Return the place of a fault that was found without the text of its file."""
     owners = (("states", one.id) for one in spec.pathways.values() if one.where == fault.where)
     path = (*next(owners, ()), *fault.path)
@@ -100,7 +100,7 @@ def place_in(file: Path, spec: JourneySpec, fault: Fault) -> Place:
     while path and path not in tree.values:
         path = path[:-1]
     given = _PLACE.match(fault.where)
-    return tree.values[path] if path or not given else Place(int(given[1]), int(given[2]))
+    return tree.values[path] if path or not given else TextPosition(int(given[1]), int(given[2]))
 
 
 def _faulty(file: Path, error: JourneyDefinitionError) -> FaultyFileError:

@@ -46,7 +46,7 @@ class Served:
     agents: Mapping[str, Any]
     tools: Mapping[str, Any] = field(default_factory=dict)
     model: Any = None
-    found: Found | None = None
+    found: FoundJourney | None = None
 
 
 Name = str | type[Journey]
@@ -54,7 +54,7 @@ Name = str | type[Journey]
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundJourney:
     """A journey with the agents, tools and samples of its module.
 
     Attributes:
@@ -202,7 +202,7 @@ def pipeline_ids() -> list[str]:
     return [item.name for item in pkgutil.iter_modules(pipelines.__path__)]
 
 
-def find(name: Name) -> Found:
+def find(name: Name) -> FoundJourney:
     """Return the journey of that name.
 
     Args:
@@ -216,7 +216,7 @@ def find(name: Name) -> Found:
     """
     if not isinstance(name, str):
         place = name.__module__
-        return Found(f"{place}:{name.__qualname__}", name, sys.modules[place])
+        return FoundJourney(f"{place}:{name.__qualname__}", name, sys.modules[place])
     if name in example_ids():
         return _example(name)
     if name in pipeline_ids():
@@ -230,24 +230,24 @@ def find(name: Name) -> Found:
     return _declared(name, module, class_name) if colon else _only(name, module)
 
 
-def _example(name: str) -> Found:
+def _example(name: str) -> FoundJourney:
     module = module_named(f"{examples.__name__}.{name}")
     file = Path(module.__file__ or "").with_name(f"{name}.yaml")
     if file.is_file():
-        return Found(name, journey_at(file), module)
+        return FoundJourney(name, journey_at(file), module)
     declared = journeys_in(module)
     if not declared:
         raise CommandError(f"The example '{name}' contains no journey.")
-    return Found(name, declared[0], module)
+    return FoundJourney(name, declared[0], module)
 
 
-def _of_file(name: str) -> Found:
+def _of_file(name: str) -> FoundJourney:
     file = Path(name)
     if not file.is_file():
         raise _unknown(f"There is no file {name}.")
     journey = journey_at(file)
     _keep_importable(root_of(file))
-    return Found(name, journey, module_beside(file))
+    return FoundJourney(name, journey, module_beside(file))
 
 
 def module_of(place: str, *, alone: bool) -> ModuleType:
@@ -290,21 +290,21 @@ def _keep_importable(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _only(name: str, module: ModuleType) -> Found:
+def _only(name: str, module: ModuleType) -> FoundJourney:
     declared = journeys_in(module)
     whole = [journey for journey in declared if journey.spec.pathways] or declared
     if len(whole) == 1:
-        return Found(name, whole[0], module)
+        return FoundJourney(name, whole[0], module)
     if not whole:
         raise CommandError(f"There is no journey in {name}.", exit_code=2)
     choices = ", ".join(f"{name}:{journey.__name__}" for journey in whole)
     raise CommandError(f"{name} contains several journeys. Choose one: {choices}.", exit_code=2)
 
 
-def _declared(name: str, module: ModuleType, class_name: str) -> Found:
+def _declared(name: str, module: ModuleType, class_name: str) -> FoundJourney:
     found = getattr(module, class_name, None)
     if isinstance(found, type) and issubclass(found, Journey) and found is not Journey:
-        return Found(name, found, module)
+        return FoundJourney(name, found, module)
     known = [journey.__name__ for journey in journeys_in(module)]
     there = f" Journeys in it: {', '.join(known)}." if known else " It contains no journey."
     hint = did_you_mean(class_name, known)

@@ -19,7 +19,7 @@ from types import ModuleType
 
 import journeygraph.journeys
 from journeygraph.journeys import Journey, JourneyDefinitionError
-from journeygraph.journeys.faults import Fault, Place
+from journeygraph.journeys.faults import Fault, TextPosition
 from journeygraph.server.discover.errors import CommandError, described
 
 _LANGUAGE = Path(journeygraph.journeys.__file__ or "").parent
@@ -224,7 +224,7 @@ def _placed(file: str, line: int, fault: Fault, *, by_class: bool) -> Fault:
         folder = str(loaded.parent)
         return fault.changed(f"{'' if folder == '.' else f'{folder}/'}{fault}", file=str(loaded))
     at = (line_of(Path(file), fault) if by_class else None) or line
-    return fault.changed(f"{file}:{at}: {fault}", file=file, place=Place(at, 1))
+    return fault.changed(f"{file}:{at}: {fault}", file=file, place=TextPosition(at, 1))
 
 
 def _place(error: BaseException | None, file: Path | None) -> str:

@@ -25,7 +25,7 @@ from journeygraph.server.access.keys import ApiKey, StoredKeys, is_key
 from journeygraph.server.http.problems import Problem, out_of_scope, too_many, unauthorized
 
 if TYPE_CHECKING:
-    from journeygraph.server.access.limits import Limits, Refused
+    from journeygraph.server.access.limits import RateLimited, RateLimits
     from journeygraph.server.access.signed_tokens import SignedTokens
 
 LEAST_CHARACTERS = 16
@@ -69,7 +69,7 @@ class Keys:
         uses_stored: bool = False,
         signed: SignedTokens | None = None,
         timer: Callable[[], float] = time.monotonic,
-        limits: Limits | None = None,
+        limits: RateLimits | None = None,
         tenant: str = TENANT,
     ) -> None:
         given = list(keys)
@@ -116,7 +116,7 @@ class Keys:
             connection: The connection of the request.
             authorization: The header.
             scope: The scope that the request needs.
-            counts: As for `Limits.admit`.
+            counts: As for `RateLimits.admit`.
 
         Raises:
             Problem: 401 `unauthorized`, the same for no key and a wrong one; 403 `out_of_scope`;
@@ -137,7 +137,7 @@ class Keys:
         return caller
 
     async def count(self, caller: Caller, counts: str) -> None:
-        """Count what an admitted request does besides, as `Limits.count`.
+        """Count what an admitted request does besides, as `RateLimits.count`.
 
         Raises:
             Problem: 429 `too_many_requests`.
@@ -213,7 +213,7 @@ def _key_in(authorization: str) -> str:
     return key.strip() if scheme.lower() == "bearer" else ""
 
 
-def _raise(refused: Refused | None) -> None:
+def _raise(refused: RateLimited | None) -> None:
     """Raise the problem for a request that a limit refuses.
 
     Raises:

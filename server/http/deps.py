@@ -10,35 +10,35 @@ from typing import Annotated, NamedTuple
 from fastapi import Depends, Header, Query, Request
 
 from journeygraph.graphs.records.idempotency import KEY_PATTERN
-from journeygraph.graphs.records.listing import Listed
-from journeygraph.graphs.session.directory import Found
+from journeygraph.graphs.records.listing import SessionListing
+from journeygraph.graphs.session.directory import FoundSession
 from journeygraph.graphs.session.manager import PathwayManager
 from journeygraph.graphs.session.session import SessionContext
 from journeygraph.journeys import JourneySpec
 from journeygraph.journeys.faults import REMEDIES
 from journeygraph.server.access.callers import Caller
 from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.event_logs import EventId
 from journeygraph.server.http.problems import Problem, no_session
 from journeygraph.server.http.routing import idempotency_key, session_name
-from journeygraph.server.http.wiring import Wiring
 
 
-async def _whole(request: Request) -> Wiring:
-    wiring: Wiring = request.app.state.wiring
-    return wiring
+async def _whole(request: Request) -> AppState:
+    app_state: AppState = request.app.state.app_state
+    return app_state
 
 
-AnyonesWiring = Annotated[Wiring, Depends(_whole)]
-"""The wiring for a route without a key."""
+AnyonesWiring = Annotated[AppState, Depends(_whole)]
+"""The state of the app for a route without a key."""
 
 
-async def _wiring(request: Request, whole: AnyonesWiring) -> Wiring:
+async def _app_state(request: Request, whole: AnyonesWiring) -> AppState:
     return whole.of(request.state.caller.tenant)
 
 
-Wired = Annotated[Wiring, Depends(_wiring)]
-"""The wiring for the tenant of the client."""
+Deps = Annotated[AppState, Depends(_app_state)]
+"""The state of the app for the tenant of the client."""
 
 
 async def _request_id(request: Request) -> str:
@@ -51,11 +51,11 @@ async def _caller(request: Request) -> Caller:
     return caller
 
 
-Asking = Annotated[Caller, Depends(_caller)]
+CurrentCaller = Annotated[Caller, Depends(_caller)]
 """The client of the request, by its key."""
 
 
-async def _client(request: Request, caller: Asking) -> str:
+async def _client(request: Request, caller: CurrentCaller) -> str:
     """Return the digest of the client's API key, or of its person, whose tokens change."""
     name = request.headers.get("authorization", "")
     if caller.user is not None:
@@ -65,12 +65,12 @@ async def _client(request: Request, caller: Asking) -> str:
     return hashlib.sha256(name.encode()).hexdigest()
 
 
-async def _followed(wiring: Wired) -> Wiring:
-    await wiring.follow()
-    return wiring
+async def _followed(app_state: Deps) -> AppState:
+    await app_state.follow()
+    return app_state
 
 
-UpToDate = Annotated[Wiring, Depends(_followed)]
+UpToDate = Annotated[AppState, Depends(_followed)]
 
 
 async def _named(session_id: str) -> str:
@@ -80,38 +80,40 @@ async def _named(session_id: str) -> str:
 SessionName = Annotated[str, Depends(_named)]
 
 
-async def _listed(session_id: SessionName, wiring: Wired, caller: Asking) -> Listed:
-    found = await wiring.directory.found(session_id)
+async def _listed(
+    session_id: SessionName, app_state: Deps, caller: CurrentCaller
+) -> SessionListing:
+    found = await app_state.directory.found(session_id)
     if found:
-        await wiring.follow(found.epoch)
+        await app_state.follow(found.epoch)
     return _there(found, caller).listed
 
 
-def _there(found: Found | None, caller: Caller) -> Found:
+def _there(found: FoundSession | None, caller: Caller) -> FoundSession:
     """Return a session; one that is not for the caller is as one that does not exist."""
     if found is None or not caller.reaches(found.listed.session_id, found.user):
         raise no_session()
     return found
 
 
-ListedSession = Annotated[Listed, Depends(_listed)]
+ListedSession = Annotated[SessionListing, Depends(_listed)]
 """A session that is served here, in any status; its state is not read."""
 
 
-async def _opened(listed: ListedSession, wiring: Wired) -> AsyncIterator[PathwayManager]:
-    async with wiring.session(await served_of(listed, wiring), listed.session_id) as session:
+async def _opened(listed: ListedSession, app_state: Deps) -> AsyncIterator[PathwayManager]:
+    async with app_state.session(await served_of(listed, app_state), listed.session_id) as session:
         yield session
 
 
-async def served_of(listed: Listed, wiring: Wiring) -> Served:
-    """Return the version of a journey that a session belongs to, as `Wiring.serving`."""
-    return await wiring.serving(listed.session_id, listed.journey_id, listed.journey_version)
+async def served_of(listed: SessionListing, app_state: AppState) -> Served:
+    """Return the version of a journey that a session belongs to, as `AppState.serving`."""
+    return await app_state.serving(listed.session_id, listed.journey_id, listed.journey_version)
 
 
 class SessionView(NamedTuple):
     """A session with its context."""
 
-    listed: Listed
+    listed: SessionListing
     context: SessionContext
 
 
@@ -191,7 +193,7 @@ RequestId = Annotated[str, Depends(_request_id)]
 OpenSession = Annotated[PathwayManager, Depends(_opened)]
 
 
-async def session_view(wiring: Wiring, session_id: str, caller: Caller) -> SessionView:
+async def session_view(app_state: AppState, session_id: str, caller: Caller) -> SessionView:
     """Return the context of a session, from the cache if it has the database's version.
 
     Raises:
@@ -200,39 +202,39 @@ async def session_view(wiring: Wiring, session_id: str, caller: Caller) -> Sessi
         SessionExpiredError: The session has expired.
         StateError: The store failed.
     """
-    looked = await wiring.directory.found(session_id)
+    looked = await app_state.directory.found(session_id)
     if looked:
-        await wiring.follow(looked.epoch)
+        await app_state.follow(looked.epoch)
     found = _there(looked, caller)
     listed = found.listed
-    served = await served_of(listed, wiring)
-    is_cached = wiring.cache is not None and not served.journey.spec.sensitive
-    contexts = wiring.contexts if is_cached else None
+    served = await served_of(listed, app_state)
+    is_cached = app_state.cache is not None and not served.journey.spec.sensitive
+    contexts = app_state.contexts if is_cached else None
     if contexts and listed.status != "expired" and (context := await contexts.get(found)):
         return SessionView(listed, context)
-    async with wiring.session(served, session_id) as session:
+    async with app_state.session(served, session_id) as session:
         context = await session.session_context()
     if contexts:
         contexts.keep(context, found.expires_at)
     return SessionView(listed, context)
 
 
-async def _standing(session_id: SessionName, wiring: Wired, caller: Asking) -> SessionView:
-    return await session_view(wiring, session_id, caller)
+async def _standing(session_id: SessionName, app_state: Deps, caller: CurrentCaller) -> SessionView:
+    return await session_view(app_state, session_id, caller)
 
 
 StandingSession = Annotated[SessionView, Depends(_standing)]
 
 
-def known_journey(wiring: Wiring, journey_id: str) -> JourneySpec:
+def known_journey(app_state: AppState, journey_id: str) -> JourneySpec:
     """Return the spec of a journey.
 
     Raises:
         Problem: 404 `journey_not_found`, or `definition_refused` with the faults of its definition.
     """
-    if served := wiring.journeys.get(journey_id):
+    if served := app_state.journeys.get(journey_id):
         return served.journey.spec
-    if wiring.catalogue and (faults := wiring.catalogue.faults.get(journey_id)):
+    if app_state.catalogue and (faults := app_state.catalogue.faults.get(journey_id)):
         raise Problem(
             HTTPStatus.NOT_FOUND,
             "definition_refused",
@@ -242,21 +244,21 @@ def known_journey(wiring: Wiring, journey_id: str) -> JourneySpec:
     raise Problem(
         HTTPStatus.NOT_FOUND,
         "journey_not_found",
-        f"There is no journey with this id. Journeys: {', '.join(wiring.journeys)}.",
+        f"There is no journey with this id. Journeys: {', '.join(app_state.journeys)}.",
     )
 
 
-async def known_version(wiring: Wiring, journey_id: str, version: str | None) -> Served:
+async def known_version(app_state: AppState, journey_id: str, version: str | None) -> Served:
     """Return a version of a journey; None: the one in which new sessions begin.
 
     Raises:
         Problem: As of `known_journey`, and if this version is not served.
         StateError: The definition of the version could not be read.
     """
-    current = wiring.journeys[known_journey(wiring, journey_id).id]
+    current = app_state.journeys[known_journey(app_state, journey_id).id]
     if version is None:
         return current
-    if served := await wiring.version_of(journey_id, version):
+    if served := await app_state.version_of(journey_id, version):
         return served
     raise Problem(
         HTTPStatus.NOT_FOUND,

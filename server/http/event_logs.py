@@ -190,7 +190,7 @@ class TurnLogs:
                 del self._of[log.tenant, log.session_id]
 
 
-class Seen:
+class KnownVersion:
     """The last known version of a session, for the streams that wait for the next one.
 
     Attributes:
@@ -234,7 +234,7 @@ class Watched:
     """
 
     def __init__(self) -> None:
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, KnownVersion] = {}
         self._due: set[str] = set()
         self._asked = asyncio.Event()
         self._looking: asyncio.Task[None] | None = None
@@ -244,7 +244,7 @@ class Watched:
         return len(self._seen)
 
     @contextmanager
-    def watch(self, session_id: str, read: _Read) -> Iterator[Seen]:
+    def watch(self, session_id: str, read: _Read) -> Iterator[KnownVersion]:
         """Watch a session while the block lasts.
 
         Args:
@@ -253,7 +253,7 @@ class Watched:
         """
         seen = self._seen.get(session_id)
         if seen is None or seen.end:  # what was deleted may have been started again
-            seen = self._seen[session_id] = Seen()
+            seen = self._seen[session_id] = KnownVersion()
         seen.streams += 1
         if self._is_closed:
             seen.end = "stopping"

@@ -21,12 +21,12 @@ from starlette.types import Receive, Scope
 from journeygraph.graphs.records.idempotency import checked_key
 from journeygraph.graphs.session.input import checked_id
 from journeygraph.journeys import ConfigurationError
-from journeygraph.journeys.faults import Fault, Place
+from journeygraph.journeys.faults import Fault, TextPosition
 from journeygraph.server.access.callers import Caller, rule_of
 from journeygraph.server.http.problems import Problem, invalid_request, no_session
 
 if TYPE_CHECKING:
-    from journeygraph.server.http.wiring import Wiring
+    from journeygraph.server.http.app_state import AppState
 
 MAX_BODY_BYTES = 64 * 1024
 """Maximum size of a request body, in bytes."""
@@ -78,7 +78,7 @@ class ApiRoute(APIRoute):
         """
         request = StrictRequest(scope, receive)
         sent = request.headers.get("authorization", "")
-        keys, rule = request.app.state.wiring.keys, self.rule
+        keys, rule = request.app.state.app_state.keys, self.rule
         request.state.caller = await keys.admit(scope, sent, rule.scope, rule.counts)
         if scope["query_string"] and not known >= request.query_params.keys():
             raise _unknown_parameter(known)
@@ -102,7 +102,7 @@ class ContextRoute(ApiRoute):
 
     def most_bytes(self, request: Request) -> int:
         """Return the maximum size of a body."""
-        most: int = request.app.state.wiring.config.max_context_size_bytes
+        most: int = request.app.state.app_state.config.max_context_size_bytes
         return MAX_BODY_BYTES + most
 
 
@@ -112,10 +112,10 @@ class StrictRequest(Request):
     most = MAX_BODY_BYTES
 
     @property
-    def wiring(self) -> Wiring:
-        """Return the wiring for the routes."""
-        wiring: Wiring = self.app.state.wiring
-        return wiring.of(self.caller.tenant)
+    def app_state(self) -> AppState:
+        """Return the state of the app for the routes."""
+        app_state: AppState = self.app.state.app_state
+        return app_state.of(self.caller.tenant)
 
     @property
     def caller(self) -> Caller:
@@ -277,7 +277,7 @@ def parse_json(body: bytes) -> Any:
     except RecursionError:
         _refuse(_TOO_DEEP)
     except json.JSONDecodeError as error:
-        place = Place(error.lineno, error.colno)
+        place = TextPosition(error.lineno, error.colno)
         _refuse(f"JSON syntax error at line {place.line}, column {place.column}", place)
     _check(value, MAX_DEPTH)
     return value
@@ -286,7 +286,7 @@ def parse_json(body: bytes) -> Any:
 _TOO_DEEP = f"it nests more than {MAX_DEPTH} levels"
 
 
-def _refuse(reason: str, place: Place | None = None) -> NoReturn:
+def _refuse(reason: str, place: TextPosition | None = None) -> NoReturn:
     fault = Fault(f"{reason}.", "body", where="body")
     raise Problem(
         HTTPStatus.BAD_REQUEST,

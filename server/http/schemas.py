@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from journeygraph.graphs.records.listing import Listed
+from journeygraph.graphs.records.listing import SessionListing
 from journeygraph.graphs.session.input import MOST_EVENT, new_id_of
 from journeygraph.journeys import (
     AuditedTurn,
@@ -376,7 +376,7 @@ class Version(BaseModel):
 class Sessions(BaseModel):
     """A page of sessions, newest activity first."""
 
-    sessions: list[Listed]
+    sessions: list[SessionListing]
     next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 

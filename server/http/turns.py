@@ -63,7 +63,7 @@ _T = TypeVar("_T")
 _Act = Callable[[PathwayManager], Awaitable[None]]
 
 
-class Turns:
+class RunningTurns:
     """Owner of all running turns, so that a turn survives a disconnected client.
 
     Args:
@@ -75,22 +75,24 @@ class Turns:
         watched: The sessions that have streams, of the tenant.
     """
 
-    def __init__(self, most: int = 1_000, whole: Turns | None = None, tenant: str = TENANT) -> None:
+    def __init__(
+        self, most: int = 1_000, whole: RunningTurns | None = None, tenant: str = TENANT
+    ) -> None:
         self.begun = 0
         self.watched = Watched()
         self._most = most
         self._tenant = tenant
         self._whole = self if whole is None else whole
-        self._parts: dict[str, Turns] = {}
-        # A `Turns` without a running turn is false.
+        self._parts: dict[str, RunningTurns] = {}
+        # A `RunningTurns` without a running turn is false.
         self.logs: TurnLogs = TurnLogs() if whole is None else whole.logs
         self._running: set[asyncio.Task[Any]] = set() if whole is None else whole._running
         self._until: float | None = None
 
-    def of(self, tenant: str) -> Turns:
+    def of(self, tenant: str) -> RunningTurns:
         """Return the turns in sessions of another tenant; they end with these."""
         if tenant not in self._parts:
-            self._parts[tenant] = part = Turns(self._most, self, tenant)
+            self._parts[tenant] = part = RunningTurns(self._most, self, tenant)
             if self._until is not None:
                 part.watched.close()
         return self._parts[tenant]

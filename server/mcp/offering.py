@@ -17,10 +17,10 @@ from pydantic import TypeAdapter, ValidationError
 from journeygraph.graphs.drawing.mermaid import mermaid
 from journeygraph.journeys import ConfigurationError, Pipeline
 from journeygraph.server.access.callers import Caller
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.auth import Keys
 from journeygraph.server.http.deps import served_of
 from journeygraph.server.http.schemas import SessionId
-from journeygraph.server.http.wiring import Wiring
 from journeygraph.server.mcp.offers import (
     JourneyOffer,
     Offer,
@@ -41,12 +41,12 @@ _NOTHING = "There is no resource with this name."
 class Library:
     """The resources of a server's journeys."""
 
-    wiring: Wiring
+    app_state: AppState
 
     @cached_property
     def drawings(self) -> dict[str, str]:
         """URI -> id of the drawn journey."""
-        return {f"journey://{id_}/graph": id_ for id_ in self.wiring.journeys}
+        return {f"journey://{id_}/graph": id_ for id_ in self.app_state.journeys}
 
     def listed(self) -> Iterator[tuple[str, str, str]]:
         """Yield the URI, name and description of each drawing."""
@@ -61,7 +61,7 @@ class Library:
                 sessions.
         """
         if id_ := self.drawings.get(uri):
-            return mermaid(self.wiring.journeys[id_].journey.spec), "text/vnd.mermaid"
+            return mermaid(self.app_state.journeys[id_].journey.spec), "text/vnd.mermaid"
         found = _TRANSCRIPTS.match(uri)
         if found is None:
             raise Refused(_NOTHING)
@@ -72,9 +72,9 @@ class Library:
             session_id = _SESSION_ID.validate_python(given, strict=True)
         except ValidationError:
             raise Refused(_NOTHING) from None
-        if not self.wiring.journeys:
+        if not self.app_state.journeys:
             raise Refused(_NOTHING)
-        mine = self.wiring.of(caller.tenant)
+        mine = self.app_state.of(caller.tenant)
         listed = await mine.directory.find(session_id)
         if listed is None or listed.journey_id not in mine.journeys:
             raise Refused(_NOTHING)
@@ -86,20 +86,20 @@ class Library:
 _TRANSCRIPTS = UriTemplate.parse(_TRANSCRIPT)
 
 
-def offering(wiring: Wiring, pipelines: Mapping[str, Pipeline]) -> Offering:
-    """Return the journeys of a wiring and the pipelines as tools with their names.
+def offering(app_state: AppState, pipelines: Mapping[str, Pipeline]) -> Offering:
+    """Return the journeys of an app and the pipelines as tools with their names.
 
     Raises:
         ConfigurationError: Two tools would have the same name.
     """
-    offers: list[Offer] = [JourneyOffer(id_, wiring) for id_ in wiring.journeys]
-    offers += [PipelineOffer(name, given, wiring.turns) for name, given in pipelines.items()]
+    offers: list[Offer] = [JourneyOffer(id_, app_state) for id_ in app_state.journeys]
+    offers += [PipelineOffer(name, given, app_state.turns) for name, given in pipelines.items()]
     names = [offer.name for offer in offers]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ConfigurationError(
             f"Two tools would have the name '{twice[0]}'. Rename a journey or a pipeline."
         )
-    return Offering({offer.name: offer for offer in offers}, Library(wiring))
+    return Offering({offer.name: offer for offer in offers}, Library(app_state))
 
 
 class Offering:
@@ -124,7 +124,7 @@ class Offering:
 
     @property
     def _keys(self) -> Keys:
-        return self._library.wiring.keys
+        return self._library.app_state.keys
 
     async def call(self, asked: Any, given: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool, which counts as a turn of its client."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from journeygraph.graphs.session.input import read
 from journeygraph.graphs.session.manager import PathwayManager
-from journeygraph.graphs.session.turn import Given, rule_of
+from journeygraph.graphs.session.turn import TurnRequest, rule_of
 from journeygraph.graphs.storage.errors import Unconfirmed, logged_reason
 from journeygraph.journeys import (
     InvalidMessageError,
@@ -32,12 +32,12 @@ from journeygraph.nodes.llm.mcp.connected import name_for_models
 from journeygraph.nodes.state.session import PARTING
 from journeygraph.nodes.telemetry import report
 from journeygraph.server.access.callers import Caller
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.problems import problem_of, too_many_turns
 from journeygraph.server.http.schemas import SessionId
-from journeygraph.server.http.turns import Turns
-from journeygraph.server.http.wiring import Wiring
+from journeygraph.server.http.turns import RunningTurns
 
-Tell = Callable[[str, Mapping[str, Any]], None]
+Notify = Callable[[str, Mapping[str, Any]], None]
 """Callback for events: their type and their text."""
 _Asked = TypeVar("_Asked", bound=BaseModel)
 
@@ -46,7 +46,7 @@ class Refused(Exception):
     """A request cannot be carried out; the client gets the text."""
 
 
-def check_room(turns: Turns) -> None:
+def check_room(turns: RunningTurns) -> None:
     """Refuse a call while as many turns run or wait as may."""
     if turns.is_full:
         raise Refused(str(too_many_turns().detail))
@@ -85,7 +85,7 @@ class Offer(Protocol):
     goes_on: bool
 
     def begin(
-        self, arguments: Mapping[str, Any], tell: Tell | None, caller: Caller
+        self, arguments: Mapping[str, Any], tell: Notify | None, caller: Caller
     ) -> asyncio.Task[Outcome]:
         """Start the work.
 
@@ -168,8 +168,8 @@ class JourneyOffer:
     gives: Mapping[str, Any] = Reply.model_json_schema()
     goes_on = True  # as over HTTP: a turn is whole, and who comes back finds it
 
-    def __init__(self, journey_id: str, wiring: Wiring) -> None:
-        spec = wiring.journeys[journey_id].journey.spec
+    def __init__(self, journey_id: str, app_state: AppState) -> None:
+        spec = app_state.journeys[journey_id].journey.spec
         self.journey_id = journey_id
         self.name = name_for_models(journey_id)
         purpose = " ".join((spec.purpose or spec.name).split())
@@ -177,10 +177,10 @@ class JourneyOffer:
             f"{purpose} A conversation with a goal: send the user's message, show the reply to "
             f"the user, and send the session_id of the reply with the user's next message."
         )
-        self._wiring = wiring
+        self._app_state = app_state
 
     def begin(
-        self, arguments: Mapping[str, Any], tell: Tell | None, caller: Caller
+        self, arguments: Mapping[str, Any], tell: Notify | None, caller: Caller
     ) -> asyncio.Task[Outcome]:
         """Start a turn; it continues if the client disconnects."""
         said = read_as(Said, arguments)
@@ -189,15 +189,20 @@ class JourneyOffer:
         except InvalidMessageError as error:
             raise Refused(str(error)) from None
         session_id = said.session_id or str(uuid.uuid4())
-        mine = self._wiring.of(caller.tenant)
+        mine = self._app_state.of(caller.tenant)
         check_room(mine.turns)
-        given = Given.message(message, None, rule_of(mine.config))
+        given = TurnRequest.message(message, None, rule_of(mine.config))
         return mine.turns.begin(self._turn(mine, caller, session_id, given, tell))
 
     async def _turn(
-        self, wiring: Wiring, caller: Caller, session_id: str, given: Given, tell: Tell | None
+        self,
+        app_state: AppState,
+        caller: Caller,
+        session_id: str,
+        given: TurnRequest,
+        tell: Notify | None,
     ) -> Outcome:
-        greeting = await self._begun(wiring, caller, session_id)
+        greeting = await self._begun(app_state, caller, session_id)
 
         async def act(session: PathwayManager) -> JourneyResponse:
             self._check(session.spec.id)
@@ -205,16 +210,16 @@ class JourneyOffer:
                 return await session.answer(given)
             return await _told(session.events(given), tell)
 
-        response = await wiring.in_turn(caller, session_id, act, given)
+        response = await app_state.in_turn(caller, session_id, act, given)
         return _outcome(session_id, greeting, response)
 
-    async def _begun(self, wiring: Wiring, caller: Caller, session_id: str) -> str:
+    async def _begun(self, app_state: AppState, caller: Caller, session_id: str) -> str:
         """Begin the session if there is none; return its first reply."""
-        if listed := await wiring.directory.find(session_id):
+        if listed := await app_state.directory.find(session_id):
             self._check(listed.journey_id)
             return ""
-        await wiring.keys.count(caller, "sessions")
-        async with wiring.session(wiring.journeys[self.journey_id], session_id) as session:
+        await app_state.keys.count(caller, "sessions")
+        async with app_state.session(app_state.journeys[self.journey_id], session_id) as session:
             with suppress(SessionExistsError):  # somebody else was faster: go on with it
                 return (await session.start_session(None)).greeting
         return ""
@@ -224,7 +229,7 @@ class JourneyOffer:
             raise Refused("This session_id belongs to another conversation. Omit it.")
 
 
-async def _told(events: AsyncIterator[JourneyEvent], tell: Tell) -> JourneyResponse:
+async def _told(events: AsyncIterator[JourneyEvent], tell: Notify) -> JourneyResponse:
     response: JourneyResponse | None = None
     async for event in events:
         if event.type == "done":
@@ -272,7 +277,7 @@ class PipelineOffer:
     }
     goes_on = False
 
-    def __init__(self, name: str, pipeline: Pipeline, turns: Turns) -> None:
+    def __init__(self, name: str, pipeline: Pipeline, turns: RunningTurns) -> None:
         self.name = name_for_models(name)
         purpose = pipeline.description or f"Run the pipeline {name}: several agents on one task."
         self.description = " ".join(purpose.split())
@@ -280,7 +285,7 @@ class PipelineOffer:
         self._turns = turns
 
     def begin(
-        self, arguments: Mapping[str, Any], tell: Tell | None, caller: Caller
+        self, arguments: Mapping[str, Any], tell: Notify | None, caller: Caller
     ) -> asyncio.Task[Outcome]:
         """Start a run, which is the same for every client."""
         task = read_as(Task, arguments)
@@ -293,7 +298,7 @@ class PipelineOffer:
         check_room(self._turns)
         return self._turns.begin(self._run({**inputs, "message": message}, tell))
 
-    async def _run(self, inputs: dict[str, Any], tell: Tell | None) -> Outcome:
+    async def _run(self, inputs: dict[str, Any], tell: Notify | None) -> Outcome:
         if tell is None:
             return _run_outcome(await self._pipeline.run(**inputs))
         outputs: Any = {}

@@ -16,8 +16,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from journeygraph.server.access.callers import Caller
 from journeygraph.server.access.callers import Scope as Scopes
 from journeygraph.server.http.auth import Keys
-from journeygraph.server.http.envelope import Envelope
 from journeygraph.server.http.problems import out_of_scope
+from journeygraph.server.http.request_middleware import RequestMiddleware
 
 PATH = "/mcp"
 """Path of the server."""
@@ -46,7 +46,7 @@ async def over_http(
         ),
     )
     async with server.session_manager.run():
-        yield Envelope(_Gate(app, keys), keys)
+        yield RequestMiddleware(_Gate(app, keys), keys)
 
 
 class _Gate:

@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from pydantic import ConfigDict, Field
 from starlette.responses import StreamingResponse
 
-from journeygraph.graphs.session.turn import Given
+from journeygraph.graphs.session.turn import TurnRequest
 from journeygraph.server.http.routing import session_name
 from journeygraph.server.protocols.client_messages import (
     MESSAGE_ID,
@@ -28,9 +28,9 @@ from journeygraph.server.protocols.client_messages import (
 from journeygraph.server.protocols.client_turns import (
     AS_STREAM,
     Asked,
-    Conversation,
     HistoryRoute,
     ModelName,
+    NamedConversation,
     Writer,
     event_stream,
     server_sent,
@@ -108,11 +108,11 @@ async def run(model: ModelName, given: RunInput, asked: Asked) -> StreamingRespo
     sent again with its id gets the same reply and is no second turn.
     """
     thread = session_name(given.thread_id)
-    conversation = Conversation(asked, model, thread, may_begin=not given.resume)
+    conversation = NamedConversation(asked, model, thread, may_begin=not given.resume)
     if given.resume:
         answers = {entry.interrupt_id: entry.payload for entry in given.resume}
         once = asked.key or f"resume:{digest_of(answers)}"
-        answer = Given.answer(answers, once, conversation.rule())
+        answer = TurnRequest.answer(answers, once, conversation.rule())
         return event_stream(_RunWriter(given), await conversation.streamed(answer))
     message = last_of(given.messages, UserMessage)
     heard = await conversation.said(text_of(message.content), message_key(message.id))

@@ -14,7 +14,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
-from journeygraph.server.http.deps import Asking, Client, RequestId, SessionName, Wired
+from journeygraph.server.http.deps import Client, CurrentCaller, Deps, RequestId, SessionName
 from journeygraph.server.http.routing import session_name
 from journeygraph.server.protocols.client_messages import (
     MESSAGE_ID,
@@ -28,9 +28,9 @@ from journeygraph.server.protocols.client_turns import (
     AS_STREAM,
     Asked,
     ClientRequest,
-    Conversation,
     HistoryRoute,
     ModelName,
+    NamedConversation,
     Writer,
     event_stream,
     server_sent,
@@ -90,7 +90,7 @@ async def chat(model: ModelName, given: Chat, asked: Asked) -> StreamingResponse
     as to regenerate its reply, gets the same reply and is no second turn.
     """
     message = last_of(given.messages, ChatTurn)
-    conversation = Conversation(asked, model, session_name(given.id))
+    conversation = NamedConversation(asked, model, session_name(given.id))
     heard = await conversation.said(text_of(message.parts), message_key(message.id))
     return event_stream(_ChatWriter(), heard, _HEADER)
 
@@ -103,8 +103,8 @@ async def chat(model: ModelName, given: Chat, asked: Asked) -> StreamingResponse
 async def resume(
     model: ModelName,
     session_id: SessionName,
-    wiring: Wired,
-    caller: Asking,
+    app_state: Deps,
+    caller: CurrentCaller,
     client: Client,
     request_id: RequestId,
 ) -> Response:
@@ -113,8 +113,8 @@ async def resume(
     204 if no turn of the chat runs, or there is no such chat. A process that does not run the turn
     sends the whole reply after its end.
     """
-    asked = ClientRequest(wiring, caller, client, request_id, key=None)
-    heard = await Conversation(asked, model, session_id).running()
+    asked = ClientRequest(app_state, caller, client, request_id, key=None)
+    heard = await NamedConversation(asked, model, session_id).running()
     if heard is None:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     return event_stream(_ChatWriter(), heard, _HEADER)

@@ -22,19 +22,19 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.responses import StreamingResponse
 
 from journeygraph.graphs.records.idempotency import HistoryKey, new_id
-from journeygraph.graphs.records.listing import Listed
+from journeygraph.graphs.records.listing import SessionListing
 from journeygraph.graphs.session.manager import PathwayManager
-from journeygraph.graphs.session.turn import Given, rule_of
+from journeygraph.graphs.session.turn import TurnRequest, rule_of
 from journeygraph.journeys import SessionExistsError
 from journeygraph.journeys.config import WhenBusy
 from journeygraph.nodes.state.session import PARTING
 from journeygraph.server.http.deps import (
     REPLAYED,
-    Asking,
     Client,
+    CurrentCaller,
+    Deps,
     IdempotencyKey,
     RequestId,
-    Wired,
     known_version,
 )
 from journeygraph.server.http.event_logs import TurnLog
@@ -80,8 +80,8 @@ class HistoryRoute(ApiRoute):
 class ClientRequest:
     """The parts of a request that all protocols have."""
 
-    wiring: Wired
-    caller: Asking
+    app_state: Deps
+    caller: CurrentCaller
     client: Client
     request_id: RequestId
     key: IdempotencyKey
@@ -92,7 +92,7 @@ Asked = Annotated[ClientRequest, Depends()]
 
 
 @dataclass(slots=True)
-class Conversation:
+class NamedConversation:
     """One session and its journey, as a request names them.
 
     A session that does not exist begins with its first turn. If the key belongs to a user, it gets
@@ -122,7 +122,7 @@ class Conversation:
         """The headers of the answer."""
         return {SESSION_HEADER: self.session_id}
 
-    async def reply(self, message: str, key: str | HistoryKey) -> Answer:
+    async def reply(self, message: str, key: str | HistoryKey) -> TurnAnswer:
         """Take a turn and return its reply.
 
         Args:
@@ -137,19 +137,19 @@ class Conversation:
         act = self._in_journey(methodcaller("answer", given))
 
         async def turn() -> Any:
-            return await self.request.wiring.turns.take(
-                self.request.wiring.in_turn(self.request.caller, self.session_id, act, given)
+            return await self.request.app_state.turns.take(
+                self.request.app_state.in_turn(self.request.caller, self.session_id, act, given)
             )
 
         response = await self._begun(turn)
         shown = Reply.of(self.session_id, response).model_dump(mode="json")
-        return Answer(shown, {**self.headers, **(REPLAYED if response.replayed else {})})
+        return TurnAnswer(shown, {**self.headers, **(REPLAYED if response.replayed else {})})
 
     async def said(self, message: str, key: str | HistoryKey) -> Heard:
         """Begin a turn for a message and return its events, as `reply` does with its reply."""
         return await self.streamed(self._given(message, key))
 
-    async def streamed(self, given: Given) -> Heard:
+    async def streamed(self, given: TurnRequest) -> Heard:
         """Begin a turn and return its events.
 
         Raises:
@@ -157,22 +157,22 @@ class Conversation:
             JourneyError: As of `reply`, unless the turn has begun.
         """
         act = self._in_journey(methodcaller("events", given))
-        in_turn = partial(self.request.wiring.in_turn, self.request.caller, given=given)
+        in_turn = partial(self.request.app_state.in_turn, self.request.caller, given=given)
 
         async def turn() -> TurnLog:
-            return await self.request.wiring.turns.tell(
+            return await self.request.app_state.turns.tell(
                 self.session_id, in_turn, act, self.request.request_id
             )
 
         log = await self._begun(turn)
         return Heard(log.events, {**self.headers, **(REPLAYED if log.replayed else {})})
 
-    def _given(self, message: str, key: str | HistoryKey) -> Given:
-        return Given.message(message, self.request.key or key, self.rule())
+    def _given(self, message: str, key: str | HistoryKey) -> TurnRequest:
+        return TurnRequest.message(message, self.request.key or key, self.rule())
 
     def rule(self) -> WhenBusy:
         """Return the rule if a turn of the session runs."""
-        return rule_of(self.request.wiring.config, self.request.when_busy)
+        return rule_of(self.request.app_state.config, self.request.when_busy)
 
     async def running(self) -> Heard | None:
         """Return the events of the turn that runs, from its beginning.
@@ -183,7 +183,7 @@ class Conversation:
             None: no turn runs, or the client has no such session of this journey.
         """
         for name in filter(None, (self.session_id, self._name_of_user())):
-            found = await self.request.wiring.directory.found(name)
+            found = await self.request.app_state.directory.found(name)
             if found is None or not self.request.caller.reaches(name, found.user):
                 continue
             if found.listed.journey_id != self.journey_id:
@@ -192,13 +192,15 @@ class Conversation:
             return await self._running(found.listed)
         return None
 
-    async def _running(self, listed: Listed) -> Heard | None:
-        if log := self.request.wiring.turns.log_of(listed.session_id, listed.version + 1):
+    async def _running(self, listed: SessionListing) -> Heard | None:
+        if log := self.request.app_state.turns.log_of(listed.session_id, listed.version + 1):
             return Heard(log.events, self.headers)
-        turn = await self.request.wiring.directory.running_turn(listed.session_id)
+        turn = await self.request.app_state.directory.running_turn(listed.session_id)
         if turn is None:
             return None
-        events = partial(turn_to_come, self.request.wiring, listed, turn, self.request.request_id)
+        events = partial(
+            turn_to_come, self.request.app_state, listed, turn, self.request.request_id
+        )
         return Heard(events, self.headers)
 
     def _in_journey(self, act: Callable[[PathwayManager], _T]) -> Callable[[PathwayManager], _T]:
@@ -254,11 +256,11 @@ class Conversation:
         return self.request.caller.session not in (None, self.session_id)
 
     async def _begin(self) -> None:
-        await self.request.wiring.follow()
+        await self.request.app_state.follow()
         journey_id, _, version = self.model.partition("@")
-        served = await known_version(self.request.wiring, journey_id, version or None)
-        await self.request.wiring.keys.count(self.request.caller, "sessions")
-        async with self.request.wiring.session(served, _new_id(self.session_id)) as session:
+        served = await known_version(self.request.app_state, journey_id, version or None)
+        await self.request.app_state.keys.count(self.request.caller, "sessions")
+        async with self.request.app_state.session(served, _new_id(self.session_id)) as session:
             with suppress(SessionExistsError):  # another request was faster
                 await session.start_session(user=self.request.caller.user)
 
@@ -280,14 +282,14 @@ def _new_id(session_id: str) -> str:
         ) from None
 
 
-class Answer(NamedTuple):
+class TurnAnswer(NamedTuple):
     """The reply of a turn, as JSON of the model `Reply`, and the headers of the answer."""
 
     reply: Mapping[str, Any]
     headers: Mapping[str, str]
 
 
-class Piece(NamedTuple):
+class StreamPart(NamedTuple):
     """One part of a streamed turn.
 
     Attributes:
@@ -305,30 +307,30 @@ class Heard(NamedTuple):
     events: Callable[[], AsyncIterator[ServerSentEvent]]
     headers: Mapping[str, str]
 
-    async def pieces(self) -> AsyncIterator[Piece]:
+    async def pieces(self) -> AsyncIterator[StreamPart]:
         """Yield the parts of the turn: texts, `replaced` if it applies, and `done` or `error`."""
         sent = ""
         async for event in self.events():
             data = json.loads(event.raw_data or "{}")
             if event.event == "token" and data["text"]:
                 sent += data["text"]
-                yield Piece("text", data["text"])
+                yield StreamPart("text", data["text"])
             elif event.event == "done":
                 for piece in _rest(sent, data["message"]):
                     yield piece
-                yield Piece("done", data)
+                yield StreamPart("done", data)
             elif event.event == "error":
-                yield Piece("error", data)
+                yield StreamPart("error", data)
 
 
-def _rest(sent: str, reply: str) -> Iterator[Piece]:
+def _rest(sent: str, reply: str) -> Iterator[StreamPart]:
     """Yield the part of a reply that was not streamed; all of it if something else was."""
     is_part = reply.startswith(sent)
     rest = reply[len(sent) :] if is_part else "" if sent.endswith(reply) else PARTING + reply
     if rest:
-        yield Piece("text", rest)
+        yield StreamPart("text", rest)
     if not is_part:
-        yield Piece("replaced", reply)
+        yield StreamPart("replaced", reply)
 
 
 class Writer:

@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
 from journeygraph.graphs.records.idempotency import HistoryKey, new_id
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.deps import UpToDate, known_version
 from journeygraph.server.http.problems import Problem, problem_of
 from journeygraph.server.http.routing import EVENTS, session_name
-from journeygraph.server.http.wiring import Wiring
 from journeygraph.server.protocols.client_messages import (
     UNSUPPORTED,
     Content,
@@ -32,8 +32,8 @@ from journeygraph.server.protocols.client_turns import (
     SESSION_HEADER,
     Asked,
     ClientRequest,
-    Conversation,
     HistoryRoute,
+    NamedConversation,
     Writer,
     event_stream,
     server_sent,
@@ -317,7 +317,7 @@ async def complete(body: ChatAsked, asked: Asked, session: SessionHeader = None)
     """
     said = _spoken(body.messages, "messages")
     name = _session_of([session, body.user], said, asked)
-    conversation, writer = Conversation(asked, body.model, name), _ChunkWriter(body)
+    conversation, writer = NamedConversation(asked, body.model, name), _ChunkWriter(body)
     message, once = said[-1][1], _history_key(said)
     if body.stream:
         return event_stream(writer, await conversation.said(message, once))
@@ -404,7 +404,7 @@ async def respond(body: ResponseAsked, asked: Asked, session: SessionHeader = No
             "Send one of them.",
         )
     name = _session_of([*names, body.user], said, asked)
-    conversation = Conversation(asked, body.model, name, may_begin=before is None)
+    conversation = NamedConversation(asked, body.model, name, may_begin=before is None)
     once = _history_key(said) if before is None else f"response:{digest_of(before, said)}"
     if body.stream:
         heard = await conversation.said(said[-1][1], once)
@@ -524,19 +524,21 @@ class Models(BaseModel):
 
 
 @router.get("/models")
-async def models(wiring: UpToDate) -> Models:
+async def models(app_state: UpToDate) -> Models:
     """List the journeys as models: each by its id, and its other versions as JOURNEY@VERSION."""
-    return Models(data=[Model(id=name) for id_ in wiring.journeys for name in _names(wiring, id_)])
+    return Models(
+        data=[Model(id=name) for id_ in app_state.journeys for name in _names(app_state, id_)]
+    )
 
 
-def _names(wiring: Wiring, journey_id: str) -> list[str]:
-    _, *others = wiring.versions_of(journey_id)
+def _names(app_state: AppState, journey_id: str) -> list[str]:
+    _, *others = app_state.versions_of(journey_id)
     return [journey_id, *(f"{journey_id}@{version}" for version in others)]
 
 
 @router.get("/models/{model}")
-async def model(model: str, wiring: UpToDate) -> Model:
+async def model(model: str, app_state: UpToDate) -> Model:
     """Return one journey as a model."""
     journey_id, _, version = model.partition("@")
-    await known_version(wiring, journey_id, version or None)
+    await known_version(app_state, journey_id, version or None)
     return Model(id=model)

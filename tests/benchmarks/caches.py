@@ -9,17 +9,22 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from journeygraph import JourneyConfig
-from journeygraph.graphs.records.definitions import Definitions, Draft
+from journeygraph.graphs.records.definitions import DefinitionDraft, Definitions
 from journeygraph.journeys.examples import insurance_claim
 from journeygraph.server.access.callers import ANYONE
 from journeygraph.server.cache import Cache, Contexts, MemoryCache, VersionedCache
 from journeygraph.server.cache.redis import RedisCache
-from journeygraph.server.definitions.stored_journeys import DEFINITION_KIND, Catalogue, Given, Texts
+from journeygraph.server.definitions.stored_journeys import (
+    DEFINITION_KIND,
+    ActiveDefinitions,
+    DefinitionTexts,
+    Providers,
+)
 from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.auth import Keys
 from journeygraph.server.http.deps import session_view
-from journeygraph.server.http.turns import Turns
-from journeygraph.server.http.wiring import Wiring
+from journeygraph.server.http.turns import RunningTurns
 from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration
 from tests.support import redis
@@ -66,10 +71,10 @@ async def _definitions(database: Postgres, redis_url: str, steps: Steps) -> list
     text = await asyncio.to_thread(CLAIM.read_text)
     await definitions.load([_claim(number, text) for number in range(STORED)])
     active, epoch = await definitions.active(), await definitions.epoch()
-    ours = Texts(definitions, VersionedCache(cache, DEFINITION_KIND))
-    theirs = Texts(definitions, VersionedCache(_Nothing(), DEFINITION_KIND))
+    ours = DefinitionTexts(definitions, VersionedCache(cache, DEFINITION_KIND))
+    theirs = DefinitionTexts(definitions, VersionedCache(_Nothing(), DEFINITION_KIND))
 
-    def reading(texts: Texts, count: int) -> Action:
+    def reading(texts: DefinitionTexts, count: int) -> Action:
         return lambda: texts.drafts(active[:count], epoch, {})
 
     assert await reading(ours, STORED)() == await reading(theirs, STORED)()
@@ -78,8 +83,8 @@ async def _definitions(database: Postgres, redis_url: str, steps: Steps) -> list
     )
     one = await alternate(reading(ours, 1), reading(theirs, 1), steps("a definition", ROUNDS))
     assert ours.versioned.counts.misses == STORED
-    given = Given(insurance_claim.AGENTS, insurance_claim.TOOLS, model=False)
-    catalogue = await Catalogue.open(config, given)
+    given = Providers(insurance_claim.AGENTS, insurance_claim.TOOLS, model=False)
+    catalogue = await ActiveDefinitions.open(config, given)
 
     async def followed() -> None:
         await catalogue.follow(epoch)
@@ -98,28 +103,30 @@ async def _definitions(database: Postgres, redis_url: str, steps: Steps) -> list
     ]
 
 
-def _claim(number: int, text: str) -> Draft:
+def _claim(number: int, text: str) -> DefinitionDraft:
     name = f"claim_{number}"
-    return Draft("journey", name, f"{name}.yaml", text.replace("id: claim", f"id: {name}", 1))
+    return DefinitionDraft(
+        "journey", name, f"{name}.yaml", text.replace("id: claim", f"id: {name}", 1)
+    )
 
 
 @asynccontextmanager
-async def _wired(url: str, cache: Cache) -> AsyncIterator[Wiring]:
-    wiring = Wiring(
+async def _wired(url: str, cache: Cache) -> AsyncIterator[AppState]:
+    app_state = AppState(
         config=JourneyConfig(persistence=url),
         journeys={Referral.spec.id: Served(Referral, AGENTS)},
         keys=Keys(),
         shows_docs=False,
-        turns=Turns(),
+        turns=RunningTurns(),
         model=False,
         cache=cache,
     )
-    async with wiring.opened():
-        yield wiring
+    async with app_state.opened():
+        yield app_state
 
 
-async def _talk(wiring: Wiring, session_id: str, messages: list[str]) -> None:
-    manager = wiring.manager(wiring.journeys[Referral.spec.id], session_id)
+async def _talk(app_state: AppState, session_id: str, messages: list[str]) -> None:
+    manager = app_state.manager(app_state.journeys[Referral.spec.id], session_id)
     if await manager.get_session_state() is None:
         await manager.start(CONTEXT)
     for message in messages:
@@ -148,18 +155,18 @@ async def _hits(database: Postgres, cache: RedisCache, steps: Steps) -> Figure:
     """Sessions take turns in a random order; after each turn the context of one of them is read."""
     dice, said = random.Random(7), questions(2)
     names = [f"w-{number}" for number in range(SESSIONS)]
-    async with _wired(database.copy(), cache) as wiring:
+    async with _wired(database.copy(), cache) as app_state:
         for name in names:
-            await _talk(wiring, name, [])
+            await _talk(app_state, name, [])
         for name in names:  # warms up
-            await session_view(wiring, name, ANYONE)
-        contexts, before = wiring.contexts, _seen(wiring.contexts)
+            await session_view(app_state, name, ANYONE)
+        contexts, before = app_state.contexts, _seen(app_state.contexts)
         for _ in steps("looks at contexts", SESSIONS * TURNS):
-            await _talk(wiring, dice.choice(names), [next(said)])
+            await _talk(app_state, dice.choice(names), [next(said)])
             if dice.random() < FORGOTTEN:
                 await cache.drop([f"jg:default:context:{dice.choice(names)}"])
             for _ in range(LOOKS):
-                await session_view(wiring, dice.choice(names), ANYONE)
+                await session_view(app_state, dice.choice(names), ANYONE)
         hits, asked = (now - then for now, then in zip(_seen(contexts), before, strict=True))
     what = (
         f"hits of {asked} looks at contexts: {SESSIONS} sessions, {SESSIONS * TURNS} turns, "

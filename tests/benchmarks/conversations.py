@@ -9,7 +9,10 @@ from pathlib import Path
 from journeygraph import JourneyConfig
 from journeygraph.journeys.examples.table_booking import AGENTS, TOOLS, TableBooking
 from journeygraph.nodes.json_data import clocked
-from journeygraph.server.conversations.conversation_files import Loaded, load_conversation
+from journeygraph.server.conversations.conversation_files import (
+    LoadedConversation,
+    load_conversation,
+)
 from journeygraph.server.conversations.player import Clock, play
 from tests.benchmarks.measure import Figure, Steps, alternate
 
@@ -34,7 +37,7 @@ turns:
 """.replace("trout", "Trout")
 
 
-def _loaded() -> Loaded:
+def _loaded() -> LoadedConversation:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "booking.conversation.yaml")
         file.write_text(CONVERSATION)

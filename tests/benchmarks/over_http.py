@@ -25,13 +25,13 @@ import uvicorn
 
 from journeygraph import NEVER, IntentTrigger, Journey, JourneyConfig, Pathway, Transition
 from journeygraph.graphs.storage.store import open_store
-from journeygraph.server.access.keys import StoredKeys, Wanted
-from journeygraph.server.access.limits import Limits, read_limits
+from journeygraph.server.access.keys import KeyRequest, StoredKeys
+from journeygraph.server.access.limits import RateLimits, read_limits
 from journeygraph.server.app import app_of
 from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.auth import Keys
-from journeygraph.server.http.turns import Turns
-from journeygraph.server.http.wiring import Wiring
+from journeygraph.server.http.turns import RunningTurns
 from tests.benchmarks.material import CONTEXT, Referral, desk, questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, alternate, duration, scratch
 from tests.support.postgres import started
@@ -121,12 +121,12 @@ async def _access(steps: Steps) -> Figure:
     """
     rate = "key 1000000000/minute, tenant 1000000000/minute, address 1000000000/minute"
     kinds = ("requests", "turns", "sessions", "tokens")
-    limits = Limits([limit for kind in kinds for limit in read_limits(kind, rate)])
+    limits = RateLimits([limit for kind in kinds for limit in read_limits(kind, rate)])
     postgres, turns = await asyncio.to_thread(started), steps.size(TURNS)
     try:
         url = postgres.copy()
         store = await open_store(url, None, tenant=_TENANT)
-        key = (await StoredKeys(store).create(Wanted(("talk",)), _TENANT)).secret
+        key = (await StoredKeys(store).create(KeyRequest(("talk",)), _TENANT)).secret
         async with (
             served(postgres.fenced(url), _wide(FEW), limits=limits) as keyed,
             served(url, _wide(FEW)) as open_,
@@ -198,25 +198,25 @@ async def listening(*words: str) -> AsyncIterator[tuple[int, int]]:
 
 @asynccontextmanager
 async def served(
-    url: str, journey: type[Journey], agent: Any = desk, limits: Limits | None = None
+    url: str, journey: type[Journey], agent: Any = desk, limits: RateLimits | None = None
 ) -> AsyncIterator[int]:
     """Serve a journey in this process, with one agent in all places; gives the port.
 
     With limits, a key of the database is required.
     """
     agents = dict.fromkeys(journey.spec.agents, agent)
-    wiring = Wiring(
+    app_state = AppState(
         config=JourneyConfig(persistence=url),
         journeys={journey.spec.id: Served(journey, agents)},
         keys=Keys(uses_stored=limits is not None, limits=limits),
         limits=limits,
         shows_docs=False,
-        turns=Turns(),
+        turns=RunningTurns(),
         model=False,
     )
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(app_of(wiring), loop="asyncio", access_log=False, log_config=None)
+    config = uvicorn.Config(app_of(app_state), loop="asyncio", access_log=False, log_config=None)
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve([listener]))
     while not server.started:  # noqa: ASYNC110

@@ -10,7 +10,7 @@ import pytest
 
 from journeygraph.journeys.files.journey_file import read_tree
 from journeygraph.server.discover.journeys import find
-from journeygraph.server.http.wiring import wire
+from journeygraph.server.http.app_state import wire
 from journeygraph.server.settings import Settings
 from tests.files.test_file_faults import FAULTS
 from tests.support import claim_desk, command
@@ -75,9 +75,9 @@ def test_check_and_serve_refuse_the_same_tools(desk: Path, tools: str, said: str
 
 
 def test_a_served_file_has_its_agents_and_tools(desk: Path) -> None:
-    wiring = wire(Settings(), ["claim.yaml"], "memory://served")
+    app_state = wire(Settings(), ["claim.yaml"], "memory://served")
 
-    served = wiring.journeys["claim_desk"]
+    served = app_state.journeys["claim_desk"]
     assert set(served.agents) == {"report", "assess", "detective", "hours"}
     assert served.tools == claim_desk.TOOLS
     assert find("claim.yaml").tools == claim_desk.TOOLS

@@ -36,8 +36,8 @@ from journeygraph.nodes.features import guidance
 from journeygraph.nodes.llm.scripted import Fault, ScriptedModel
 from journeygraph.nodes.telemetry import span
 from journeygraph.nodes.turn import validate
-from journeygraph.server.access.keys import Wanted
-from journeygraph.server.access.limits import Limits, read_limits
+from journeygraph.server.access.keys import KeyRequest
+from journeygraph.server.access.limits import RateLimits, read_limits
 from journeygraph.server.app import create_app
 from journeygraph.server.cli.command_line import app as command_line
 from journeygraph.server.cli.serve import _ANSWER_SECONDS
@@ -287,8 +287,8 @@ async def test_the_role_of_the_servers_serves_its_tenant_and_changes_no_table(
     with roles_of(postgres_server, url, script, mine) as of_servers:
         migrate_postgres(url)
         api = await serve(url=of_servers, keys=Keys(uses_stored=True))
-        stored = api.wiring.keys.stored
-        key = (await stored.create(Wanted(("admin",)), "acme")).secret
+        stored = api.app_state.keys.stored
+        key = (await stored.create(KeyRequest(("admin",)), "acme")).secret
         begun = await api.client.post(
             "/v1/sessions",
             json={"journey_id": "parcel", "session_id": "s-1"},
@@ -301,7 +301,7 @@ async def test_the_role_of_the_servers_serves_its_tenant_and_changes_no_table(
             assert connection.execute("SELECT session_id FROM sessions").fetchall() == [("s-1",)]
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute("DROP TABLE sessions")
-        await api.wiring.directory.close()
+        await api.app_state.directory.close()
 
 
 @contextmanager
@@ -546,7 +546,7 @@ def broken(ask: Any) -> str:
 async def test_alerts_and_dashboard_ask_for_what_a_server_with_traffic_exports(
     project: Path, serve: Callable[..., Any], watch: Watch
 ) -> None:
-    limits = Limits(read_limits("sessions", "tenant 3/hour"))
+    limits = RateLimits(read_limits("sessions", "tenant 3/hour"))
     served = (one(Workshop, clerk=clerk), one(Fragile, broken=broken), one(Weather))
     nowhere = {"escalation_webhook": "http://127.0.0.1:9/", "escalation_secret": "s" * 20}
     async with ScriptedModel({"response": "Sunny."}, always=Fault.status(500)) as model:

@@ -251,7 +251,7 @@ def test_effects_are_not_taken_unless_it_is_said(shop: Path) -> None:
 def test_a_bound_ends_the_search_and_is_told(shop: Path) -> None:
     from journeygraph.server.conversations import explorer  # noqa: PLC0415
 
-    assert explorer.Limits().seconds < 60
+    assert explorer.SearchBounds().seconds < 60
     shown = run("explore", "table_booking", "--seconds", "1").stdout
     assert "The search ended at a bound; --seconds gives it more time." in shown
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from journeygraph import Escalation, Field
-from journeygraph.journeys.notions.behaviors import POLICIES
-from journeygraph.journeys.notions.fields import FIELD_TYPES
+from journeygraph.journeys.declarations.behaviors import POLICIES
+from journeygraph.journeys.declarations.fields import FIELD_TYPES
 from journeygraph.journeys.spec.checks import PATTERNS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "collecting.md").read_text()

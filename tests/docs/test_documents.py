@@ -77,7 +77,7 @@ def test_a_docstring_example_does_what_it_says() -> None:
         "journeygraph.journeys.agents.signature",
         "journeygraph.journeys.agents.signature.Signature.define",
         "journeygraph.journeys.journey.Journey",
-        "journeygraph.journeys.notions.transitions.BaseTrigger",
+        "journeygraph.journeys.declarations.transitions.BaseTrigger",
         "journeygraph.journeys.phrases.said",
     } <= {example.name for example in found}
 

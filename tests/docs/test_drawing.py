@@ -30,7 +30,7 @@ from journeygraph import (
     ReturnToSpecific,
     Transition,
 )
-from journeygraph.graphs.drawing.layout import Layout, Link, Place, ranks, spaced
+from journeygraph.graphs.drawing.layout import Connector, Layout, PlacedBox, ranks, spaced
 from journeygraph.graphs.drawing.lettering import TextStyle
 from journeygraph.graphs.drawing.mermaid import mermaid
 from journeygraph.graphs.drawing.pathway_map import sketch
@@ -822,10 +822,10 @@ names = st.integers(0, 11).map(str)
     st.data(),
 )
 def test_any_graph_is_laid_out_without_overlaps(ends, sizes, data) -> None:
-    places = {str(n): Place(str(n), size, size / 3) for n, size in enumerate(sizes)}
+    places = {str(n): PlacedBox(str(n), size, size / 3) for n, size in enumerate(sizes)}
     labelled = data.draw(st.lists(st.booleans(), min_size=len(ends), max_size=len(ends)))
     links = [
-        Link(one, other, label=Place(f"label {n}", 120, 30) if with_label else None)
+        Connector(one, other, label=PlacedBox(f"label {n}", 120, 30) if with_label else None)
         for n, ((one, other), with_label) in enumerate(zip(ends, labelled, strict=True))
     ]
 

@@ -351,7 +351,7 @@ def test_a_store_in_a_file_does_not_depend_on_the_folder_of_the_server(
         ("memory://here", "memory://here"),
     ):
         app = create_app(Settings(), ["table_booking"], given)
-        assert app.state.wiring.config.persistence == place
+        assert app.state.app_state.config.persistence == place
 
 
 @served

@@ -30,7 +30,7 @@ from redis import Redis
 from journeygraph import JourneyConfig
 from journeygraph.graphs.storage.store import open_store
 from journeygraph.journeys.config import BUSY_RULES, TENANT
-from journeygraph.server.access.keys import StoredKeys, Wanted
+from journeygraph.server.access.keys import KeyRequest, StoredKeys
 from tests.faults import desk, newer_desk
 from tests.faults.servers import Servers
 from tests.storage.test_encryption import spellings
@@ -184,7 +184,7 @@ class Campaign:
     async def _key_of(self, tenant: str) -> dict[str, str]:
         """Return the header with a new key of a tenant."""
         store = await open_store(self.url, None, tenant=tenant)
-        made = await StoredKeys(store).create(Wanted(("talk",)), tenant)
+        made = await StoredKeys(store).create(KeyRequest(("talk",)), tenant)
         await store.close()
         return {"Authorization": f"Bearer {made.secret}"}
 

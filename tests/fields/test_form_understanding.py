@@ -43,7 +43,7 @@ from journeygraph.nodes.llm import scripted
 from journeygraph.nodes.llm.form_prompt import Asking, asking_of
 from journeygraph.nodes.llm.models import Models
 from journeygraph.nodes.llm.scripted import Answer, Call, ScriptedModel, says
-from journeygraph.nodes.llm.understanding_call import Moment, understood
+from journeygraph.nodes.llm.understanding_call import MessageSituation, understood
 from journeygraph.nodes.state.interpretation import Understood
 
 DOG = Field("dog", "name", "What is your dog called?", description="We call it by its name.")
@@ -92,7 +92,7 @@ async def read(
     """Ask a model that answers so, once, and return what is made of it and what it was asked."""
     spec = Kennel.spec
     said = "How many nights?"
-    moment = Moment(
+    moment = MessageSituation(
         spec, beginning(spec), said, message, spec.transitions, form=form or stay(asked("more"))
     )
     async with ScriptedModel(answer) as model:
@@ -258,7 +258,9 @@ async def test_a_reply_is_heard_with_what_it_asks():
 
 async def test_what_a_form_makes_of_a_message_is_asked_anew_every_time():
     spec = Kennel.spec
-    moment = Moment(spec, beginning(spec), "How many nights?", "two", spec.transitions, form=stay())
+    moment = MessageSituation(
+        spec, beginning(spec), "How many nights?", "two", spec.transitions, form=stay()
+    )
     async with ScriptedModel(says(scripted.fill(nights="two")), says()) as model:
         models = Models(model)
         first = await understood(moment, models, JourneyConfig(), Usage())

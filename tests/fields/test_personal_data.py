@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeygraph.journeys.notions.guidelines import PII
+from journeygraph.journeys.declarations.guidelines import PII
 from journeygraph.nodes.replies.pii import MASKS
 from journeygraph.nodes.replies.stream import WINDOW, Filter, masked
 

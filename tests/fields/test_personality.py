@@ -196,9 +196,9 @@ def test_a_personality_that_cannot_be_is_refused_by_name() -> None:
 
 
 async def test_who_talks_through_mcp_hears_the_greeting_with_the_first_answer() -> None:
-    wiring = api.wired(one(Broken, baker=lambda request: "Gern."))
-    offer = JourneyOffer("broken", wiring)
-    async with wiring.opened():
+    app_state = api.wired(one(Broken, baker=lambda request: "Gern."))
+    offer = JourneyOffer("broken", app_state)
+    async with app_state.opened():
         for said, heard in (("Brot", f"{GREETING}\n\nGern."), ("Danke", "Gern.")):
             answered = await offer.begin({"message": said, "session_id": "m-1"}, None, ANYONE)
             assert answered.structured["message"] == heard

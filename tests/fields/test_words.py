@@ -22,9 +22,9 @@ from journeygraph import (
     Personality,
     Texts,
 )
+from journeygraph.journeys.declarations.personality import FORMALITIES
 from journeygraph.journeys.languages import EMOJIS, texts_in
 from journeygraph.journeys.locale import LANGUAGES
-from journeygraph.journeys.notions.personality import FORMALITIES
 from journeygraph.journeys.texts import BRACED
 from journeygraph.nodes.texts import texts_of, worded
 

@@ -12,7 +12,7 @@ import pytest
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
 import journeygraph.graphs.session.manager  # noqa: F401
 from journeygraph import ConfigurationError, Journey, JourneyDefinitionError, Texts, load_journey
-from journeygraph.graphs.records.definitions import Draft
+from journeygraph.graphs.records.definitions import DefinitionDraft
 from journeygraph.journeys.examples import bank_transfer, table_booking
 from journeygraph.journeys.files.form import published
 from journeygraph.journeys.files.journey_file import read_tree
@@ -150,7 +150,9 @@ def test_an_agent_is_stored_like_a_journey(tmp_path: Path) -> None:
 
     (draft,) = drafts_at([str(tmp_path / "callback.yaml")])
     assert (draft.kind, draft.id) == ("agent", "callback")
-    read = read_all([draft, Draft("agent", "other", "other.yaml", "id: other\nfields: []\n")])
+    read = read_all(
+        [draft, DefinitionDraft("agent", "other", "other.yaml", "id: other\nfields: []\n")]
+    )
     assert list(read.specs) == ["callback"]
     assert read.faults == {"other": ["other.yaml:2:9: fields is a list; it must not be empty."]}
 

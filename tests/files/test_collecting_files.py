@@ -26,11 +26,18 @@ from journeygraph import (
     Transition,
     load_journey,
 )
+from journeygraph.journeys.declarations.fields import (
+    FIELD_TYPES,
+    Check,
+    Length,
+    Range,
+    Regex,
+    ToolCheck,
+)
 from journeygraph.journeys.files.expressions import ContextCondition
 from journeygraph.journeys.files.form import published
 from journeygraph.journeys.files.journey_file import read_tree
 from journeygraph.journeys.files.loading import read_journey_text
-from journeygraph.journeys.notions.fields import FIELD_TYPES, Check, Length, Range, Regex, ToolCheck
 
 TABLE = """\
 id: table

@@ -49,7 +49,7 @@ from journeygraph import (
     known,
 )
 from journeygraph.journeys.definitions.definition import Definition
-from journeygraph.journeys.faults import Where
+from journeygraph.journeys.faults import SourceLocation
 from journeygraph.journeys.files.form import published
 from journeygraph.journeys.files.loading import read_journey_text
 from journeygraph.journeys.pipelines.pattern_kinds import PATTERNS
@@ -231,7 +231,7 @@ def test_a_journey_does_not_keep_the_file_that_it_was_read_from() -> None:
     things: list[Any] = [*spec.pathways.values(), *spec.guidelines]
     assert [type(thing.where) for thing in things] == [str, str]
     warnings = [*spec.warnings, *(warning for _, warning in spec.unset)]
-    assert {type(warning.where) for warning in warnings} == {Where}
+    assert {type(warning.where) for warning in warnings} == {SourceLocation}
     assert {warning.place for warning in warnings} == {(2, 10), (2, 23)}
     assert spec.pathways["b"].where == "a.yaml:2:10 state 'b'"
 

@@ -448,8 +448,8 @@ async def test_many_processes_judge_each_reply_once(
 async def test_a_server_that_stops_judges_what_it_has_sent(memory_url: str) -> None:
     with Held(RUDE) as model:
         async with AsyncExitStack() as stack:
-            wiring = wired(one(LateDesk, **says("a")), url=memory_url, model=model)
-            api = await stack.enter_async_context(serving(wiring))
+            app_state = wired(one(LateDesk, **says("a")), url=memory_url, model=model)
+            api = await stack.enter_async_context(serving(app_state))
             await api.says(await api.begin("desk"), "Hi")
             await model.begun.wait()
             config = JourneyConfig(persistence=memory_url)

@@ -22,7 +22,7 @@ from journeygraph.graphs.records.definitions import Definitions
 from journeygraph.nodes.llm.scripted import leads_to, rules_hold
 from journeygraph.server.cache import open_cache
 from journeygraph.server.definitions.loader import drafts_at
-from journeygraph.server.definitions.stored_journeys import Given
+from journeygraph.server.definitions.stored_journeys import Providers
 from tests.flow_control import line as the_line
 from tests.flow_control.line import HAPPY, asked, held, kinds, system
 from tests.support import watching
@@ -203,11 +203,11 @@ def process(postgres_url: str, redis_server: RedisServer) -> Callable[..., Any]:
 
     @asynccontextmanager
     async def begin() -> AsyncIterator[Api]:
-        wiring = wired(url=postgres_url, model=None)
-        wiring.journeys = {}
-        wiring.given = Given(tools={"find_policy": find_policy})
-        wiring.cache = open_cache(redis_server.url)
-        async with serving(wiring) as running:
+        app_state = wired(url=postgres_url, model=None)
+        app_state.journeys = {}
+        app_state.given = Providers(tools={"find_policy": find_policy})
+        app_state.cache = open_cache(redis_server.url)
+        async with serving(app_state) as running:
             yield running
 
     return begin
@@ -227,7 +227,7 @@ async def test_definitions_are_loaded_from_postgres_into_redis_and_kept_for_a_da
     (tmp_path / f"{rules}.yaml").write_text(RULES)
     await stored(postgres_url, tmp_path)
     async with process() as first:
-        assert list(first.wiring.journeys) == [claim]
+        assert list(first.app_state.journeys) == [claim]
         keys = [f"jg:default:definition:{name}" for name in (claim, rules)]
         assert all([0 < await redis.ttl(key) <= 24 * 3600 for key in keys])
     assert looked_up(watch) == [("miss", 2)]

@@ -43,9 +43,9 @@ def process(postgres_url: str, redis_network: Proxy) -> Callable[..., Any]:
 
     @asynccontextmanager
     async def begin(budget: float = 5.0) -> AsyncIterator[Api]:
-        wiring = wired(one(desk(), clerk=lambda ask: "Certainly."), url=postgres_url)
-        wiring.cache = RedisCache(redis_network.url, budget=budget)
-        async with serving(wiring) as running:
+        app_state = wired(one(desk(), clerk=lambda ask: "Certainly."), url=postgres_url)
+        app_state.cache = RedisCache(redis_network.url, budget=budget)
+        async with serving(app_state) as running:
             yield running
 
     return begin
@@ -73,7 +73,7 @@ def new() -> str:
 
 def counted(running: Api) -> tuple[int, int]:
     """How often the cache knew a context, and how often not."""
-    counts = running.wiring.contexts.counts
+    counts = running.app_state.contexts.counts
     return counts.hits, counts.misses
 
 
@@ -96,7 +96,7 @@ async def test_session_context_creation_writes_to_postgres_and_redis_for_an_hour
         told = await context(running, session)
         assert (told["journey_id"], told["current_state"]) == ("billing", "billing.desk")
         assert told["activated_at"] == reply["metadata"]["activated_at"] > told["started_at"]
-        await running.wiring.contexts.written()
+        await running.app_state.contexts.written()
         key = f"jg:default:context:{id_}"
         assert HOUR - 60 < await raw.ttl(key) <= HOUR
 
@@ -115,14 +115,14 @@ async def test_context_retrieval_tries_redis_then_postgres_and_populates_redis(
     async with process() as running:
         session = await running.begin("desk", id_, context=CALL)
         await running.says(session, "billing")
-        await running.wiring.contexts.written()
+        await running.app_state.contexts.written()
         first = await context(running, session)
         assert counted(running) == (1, 0)  # written through by the turn
 
         await raw.delete(f"jg:default:context:{id_}")
         assert await context(running, session) == first
         assert counted(running) == (1, 1)
-        await running.wiring.contexts.written()
+        await running.app_state.contexts.written()
         assert await context(running, session) == first
         assert counted(running) == (2, 1)
 
@@ -140,7 +140,7 @@ async def test_context_retrieval_is_a_hit_for_95_of_100_requests_after_warm_up(
         for message in ("billing", "more", "thanks"):
             for session in sessions:
                 await running.says(session, message)
-                await running.wiring.contexts.written()
+                await running.app_state.contexts.written()
                 for _ in range(5):
                     told = await context(running, session)
                 assert told["current_state"] == "billing.desk"
@@ -157,7 +157,7 @@ async def test_context_retrieval_gives_the_same_answer_without_redis(
     async with process(BUDGET_SECONDS) as running:
         session = await running.begin("desk", new(), context=CALL)
         await running.says(session, "billing")
-        await running.wiring.contexts.written()
+        await running.app_state.contexts.written()
         first = await context(running, session)
 
         if fault == "gone":

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from journeygraph import GuidelineSpec, Scope
 from journeygraph.nodes.guidelines.index import MOST_SCORED, Index, index_of
 from journeygraph.nodes.guidelines.resolve import resolve
-from journeygraph.nodes.state.interpretation import Held
+from journeygraph.nodes.state.interpretation import HeldGuideline
 from tests.guidelines.recall.stage_one import MOST, found, recall
 
 # A busy machine is slow, not wrong.
@@ -265,7 +265,7 @@ def test_a_very_long_message_is_read_to_its_end(message: str) -> None:
 def test_what_holds_is_brought_into_the_order_of_declaration() -> None:
     rules = tuple(rule(name, "lamp") for name in ("a", "b", "c"))
     index = index_of(rules)
-    held = [Held(rules[2], "model"), Held(rules[0], "model")]
+    held = [HeldGuideline(rules[2], "model"), HeldGuideline(rules[0], "model")]
     resolved = resolve(index.in_order(held))
     assert [item.guideline.id for item in resolved.matched] == ["a", "c"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from journeygraph import GuidelineSpec, Scope
 from journeygraph.nodes.guidelines.resolve import Resolution, order_of, resolve
-from journeygraph.nodes.state.interpretation import Held
+from journeygraph.nodes.state.interpretation import HeldGuideline
 
 # A busy machine is slow, not wrong.
 
@@ -22,7 +22,7 @@ def held(
     needs: Sequence[str] = (),
     priority: int = 0,
     scope: Scope = Scope.JOURNEY,
-) -> Held:
+) -> HeldGuideline:
     spec = GuidelineSpec(
         id=name,
         scope=scope,
@@ -32,7 +32,7 @@ def held(
         excludes=tuple(excludes),
         depends_on=tuple(needs),
     )
-    return Held(spec, "always")
+    return HeldGuideline(spec, "always")
 
 
 def names(resolution: Resolution) -> list[str]:
@@ -131,7 +131,7 @@ def test_what_excludes_its_own_need_is_the_one_that_goes() -> None:
 
 def test_a_guideline_that_is_given_twice_holds_once() -> None:
     spec = held("a").guideline
-    twice = [Held(spec, "code"), Held(spec, "model", 0.7)]
+    twice = [HeldGuideline(spec, "code"), HeldGuideline(spec, "model", 0.7)]
     assert resolve(twice) == Resolution((twice[0],), ())
 
 
@@ -151,7 +151,7 @@ class InACircle(Exception):
     """What is asked about depends on the answer."""
 
 
-def by_the_rules(crowd: Sequence[Held]) -> set[str]:
+def by_the_rules(crowd: Sequence[HeldGuideline]) -> set[str]:
     """The ids of those that stay, the slow way: each asks all others, down to the last."""
     ordered = sorted(crowd, key=lambda item: order_of(item.guideline))
     place = {item.guideline.id: number for number, item in enumerate(ordered)}
@@ -180,7 +180,7 @@ def by_the_rules(crowd: Sequence[Held]) -> set[str]:
 
 @given(CROWDS)
 def test_without_circles_each_stays_whose_needs_stay_and_whose_excluders_go(
-    crowd: list[Held],
+    crowd: list[HeldGuideline],
 ) -> None:
     try:
         expected = by_the_rules(crowd)
@@ -190,7 +190,7 @@ def test_without_circles_each_stays_whose_needs_stay_and_whose_excluders_go(
 
 
 @given(CROWDS)
-def test_what_stays_agrees_and_what_goes_is_told_why(crowd: list[Held]) -> None:
+def test_what_stays_agrees_and_what_goes_is_told_why(crowd: list[HeldGuideline]) -> None:
     found = resolve(crowd)
     matched, dropped = set(names(found)), reasons(found)
     assert matched | set(dropped) == {item.guideline.id for item in crowd}
@@ -211,7 +211,7 @@ def test_what_stays_agrees_and_what_goes_is_told_why(crowd: list[Held]) -> None:
 
 @given(CROWDS, st.randoms())
 def test_the_order_in_which_unequal_ones_are_given_does_not_matter(
-    crowd: list[Held], random: Random
+    crowd: list[HeldGuideline], random: Random
 ) -> None:
     ranks = [order_of(item.guideline) for item in crowd]
     shuffled = random.sample(crowd, len(crowd))
@@ -220,7 +220,7 @@ def test_the_order_in_which_unequal_ones_are_given_does_not_matter(
 
 
 @given(CROWDS)
-def test_resolving_what_is_left_changes_nothing(crowd: list[Held]) -> None:
+def test_resolving_what_is_left_changes_nothing(crowd: list[HeldGuideline]) -> None:
     left = resolve(crowd).matched
     assert resolve(left) == Resolution(left, ())
 

@@ -14,9 +14,9 @@ from journeygraph.graphs.session import jobs
 from journeygraph.graphs.storage import connections
 from journeygraph.server.access.callers import Scope
 from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.app_state import wire
 from journeygraph.server.http.auth import Keys
-from journeygraph.server.http.turns import Turns
-from journeygraph.server.http.wiring import wire
+from journeygraph.server.http.turns import RunningTurns
 from journeygraph.server.settings import Settings
 from tests.http.test_http_access import with_key
 from tests.http.test_keys import made
@@ -62,7 +62,7 @@ async def sent(api: Api, session: str, message: str, **more: Any) -> Any:
 
 async def waits(api: Api, number: int) -> None:
     """Return when so many requests wait."""
-    lock = api.wiring.directory.store.lock("s-1")
+    lock = api.app_state.directory.store.lock("s-1")
     while lock.waiting < number:  # noqa: ASYNC110
         await asyncio.sleep(0.001)
 
@@ -270,7 +270,7 @@ async def test_a_process_runs_so_many_turns_at_once(
     serve: Serve, memory_url: str, headers: dict[str, str]
 ) -> None:
     api, session, gate, first = await busy(serve, url=memory_url)
-    api.wiring.turns = full = Turns(1)
+    api.app_state.turns = full = RunningTurns(1)
     running = asyncio.ensure_future(sent(api, session, "m1"))
     while not len(full):  # noqa: ASYNC110
         await asyncio.sleep(0.001)
@@ -285,12 +285,12 @@ async def test_a_process_runs_so_many_turns_at_once(
 
 
 def test_the_most_turns_of_a_server_are_a_setting() -> None:
-    wiring = wire(Settings(max_turns=1, persistence="memory://"), ["parcel_refund"])
+    app_state = wire(Settings(max_turns=1, persistence="memory://"), ["parcel_refund"])
     running = asyncio.Event()
 
     async def fill() -> bool:
-        task = wiring.turns.begin(running.wait())
-        full = wiring.turns.is_full
+        task = app_state.turns.begin(running.wait())
+        full = app_state.turns.is_full
         task.cancel()
         return full
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from journeygraph import StateError
-from journeygraph.graphs.session.session import Session
+from journeygraph.graphs.session.session import StoredSession
 from journeygraph.graphs.storage import connections
 from journeygraph.graphs.storage.errors import Unconfirmed
 from journeygraph.server.http import readiness
@@ -45,7 +45,7 @@ async def test_what_may_have_been_kept_is_not_said_to_be_undone(
     async def unknown(*_: Any) -> Any:
         raise Unconfirmed("the connection was cut")
 
-    monkeypatch.setattr(Session, "rolled_back", unknown)
+    monkeypatch.setattr(StoredSession, "rolled_back", unknown)
     refused = await api.client.post(f"{parcel}/rollback", json={"version": 0})
 
     assert (refused.status_code, refused.json()["code"]) == (503, "outcome_unknown")
@@ -73,7 +73,7 @@ async def test_why_a_store_did_not_answer_is_logged_without_ids(
     async def full(*_: Any) -> Any:
         raise StateError("Of s-1 nothing was written.", retryable=True) from reason
 
-    monkeypatch.setattr(Session, "rolled_back", full)
+    monkeypatch.setattr(StoredSession, "rolled_back", full)
     with caplog.at_level(logging.WARNING, "journeygraph.http"):
         refused = await api.client.post(f"{parcel}/rollback", json={"version": 0})
 

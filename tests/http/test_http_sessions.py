@@ -678,7 +678,7 @@ async def test_without_its_store_the_server_lives_and_is_not_ready(
     url = f"sqlite:///{tmp_path / 'post.db'}"
     api = await serve(url=url)
     parcel = await api.begin()
-    api.wiring.directory.store.saver.conn.close()
+    api.app_state.directory.store.saver.conn.close()
 
     unready = await api.client.get("/readyz")
     said = await api.client.post(f"{parcel}/messages", json={"message": "hello"})
@@ -835,7 +835,7 @@ async def test_no_page_is_much_larger_than_the_limit(
         await api.says(session, f"note {number} of many")
     await api.client.post(f"{session}/rollback", json={"version": 5})
 
-    async with api.wiring.session(api.wiring.journeys["notes"], "s-1") as opened:
+    async with api.app_state.session(api.app_state.journeys["notes"], "s-1") as opened:
         whole = {
             "history": len(await opened.transcript()),
             "versions": len(await opened.versions()),

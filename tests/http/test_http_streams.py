@@ -131,10 +131,10 @@ async def test_another_process_sends_the_whole_reply_after_the_commit(
         if is_late:
             gate.let.set()
             rest = await stream.rest()
-            assert len(other.wiring.turns.watched) == 0
+            assert len(other.app_state.turns.watched) == 0
         async with opened(other, f"{session}/turns/1/events", last) as elsewhere:
             if not is_late:
-                await until(lambda: _true(len(other.wiring.turns.watched)))
+                await until(lambda: _true(len(other.app_state.turns.watched)))
                 gate.let.set()
                 rest = await stream.rest()
             found = await elsewhere.rest()
@@ -199,7 +199,7 @@ async def test_memory_for_events_is_bounded_and_the_gap_is_named(
     async with opened(api, f"{session}/messages", message="hi") as stream:
         [first] = await stream.take(1)
     gate.let.set()
-    await until(lambda: _true(not len(api.wiring.turns)))
+    await until(lambda: _true(not len(api.app_state.turns)))
 
     async with opened(api, f"{session}/turns/1/events", first[1]) as stream:
         gone, *kept = await stream.rest()
@@ -209,7 +209,7 @@ async def test_memory_for_events_is_bounded_and_the_gap_is_named(
     assert 1 < len(kept) < 20
     assert kept[-1][0] == "done"
     assert kept[-1][2]["message"].endswith("more more")
-    log = api.wiring.turns.logs.find("default", "s-1", 1)
+    log = api.app_state.turns.logs.find("default", "s-1", 1)
     assert log
     assert log.size < 3_000 + 5_000
 
@@ -229,7 +229,7 @@ async def test_events_of_ended_turns_are_dropped_and_the_reply_is_in_the_store(
     async with opened(api, f"{session}/turns/1/events", told[0][1]) as stream:
         [(kind, _, reply)] = await stream.rest()
     assert (kind, reply) == ("done", told[-1][2])
-    assert api.wiring.turns.logs.find("default", "s-1", 1) is None
+    assert api.app_state.turns.logs.find("default", "s-1", 1) is None
 
 
 async def test_a_stream_that_is_sent_again_says_so(serve: Serve, store_url: str) -> None:
@@ -312,16 +312,16 @@ async def test_the_end_of_a_session_ends_its_stream(
         assert await stream.rest() == [(end, "", {})]
     refusal = {"deleted": (404, "session_not_found"), "expired": (410, "session_expired")}[end]
     assert await refused(api, f"{session}/events") == refusal
-    await until(lambda: _true(not len(api.wiring.turns.watched)))
+    await until(lambda: _true(not len(api.app_state.turns.watched)))
 
 
 async def test_a_server_that_stops_ends_the_streams_of_sessions() -> None:
-    wiring = wired()
-    async with serving(wiring) as api:
+    app_state = wired()
+    async with serving(app_state) as api:
         session = await api.begin()
         async with opened(api, f"{session}/events") as stream:
             await stream.next()
-            wiring.turns.close()
+            app_state.turns.close()
             assert await stream.rest() == []
         async with opened(api, f"{session}/events") as stream:  # of a connection that is still open
             assert await stream.rest() == [("id", "0", None)]
@@ -363,7 +363,7 @@ async def test_one_query_looks_at_all_sessions_and_none_without_streams(
     url = f"sqlite:///{tmp_path / 'journeys.db'}"
     api = await serve(url=url)
     sessions = [await api.begin(session_id=f"s-{number}") for number in range(5)]
-    store = await open_store(url, None, api.wiring.config.database_pool_size)
+    store = await open_store(url, None, api.app_state.config.database_pool_size)
     asked: list[str] = []
     try:
         async with opened(api, f"{sessions[0]}/events") as first:
@@ -374,8 +374,8 @@ async def test_one_query_looks_at_all_sessions_and_none_without_streams(
                     await third.next()
                     store.saver.conn.set_trace_callback(asked.append)  # type: ignore[union-attr]
                     await until(lambda: _true(len(asked) > 5))
-                    assert len(api.wiring.turns.watched) == 2
-        await until(lambda: _true(not len(api.wiring.turns.watched)))
+                    assert len(api.app_state.turns.watched) == 2
+        await until(lambda: _true(not len(api.app_state.turns.watched)))
         assert {sql.count('"s-0"') + sql.count('"s-1"') for sql in asked[1:4]} == {2}
         assert all("json_each" in sql for sql in asked[1:4])
         asked.clear()
@@ -395,7 +395,7 @@ async def test_a_store_that_fails_for_a_moment_does_not_end_a_stream(
         await stream.next()
         with monkeypatch.context() as broken:
             broken.setattr("journeygraph.graphs.session.directory.read_heads", None)
-            api.wiring.turns.watched.look("s-1")
+            api.app_state.turns.watched.look("s-1")
             await until(lambda: _true("sessions_not_watched" in caplog.text))
         await api.says(session, "street=Elm")
         version = await stream.next()

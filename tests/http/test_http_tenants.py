@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from journeygraph.server.access.keys import Wanted
+from journeygraph.server.access.keys import KeyRequest
+from journeygraph.server.http.app_state import wire
 from journeygraph.server.http.auth import Keys
-from journeygraph.server.http.wiring import wire
 from journeygraph.server.settings import Settings
 from tests.http.test_http_access import ROUTES, with_key
 from tests.support import api as helpers
@@ -61,9 +61,9 @@ async def api(serve: Serve, url: str) -> Api:
 
 
 async def key_of(api: Api, tenant: str, *scopes: str) -> dict[str, str]:
-    stored = api.wiring.keys.stored
+    stored = api.app_state.keys.stored
     assert stored is not None
-    return with_key((await stored.create(Wanted(scopes or ("admin",)), tenant)).secret)
+    return with_key((await stored.create(KeyRequest(scopes or ("admin",)), tenant)).secret)
 
 
 async def asked(api: Api, key: dict[str, str], method: str, path: str, **more: Any) -> Any:
@@ -154,7 +154,7 @@ async def test_a_user_of_one_id_is_deleted_in_one_tenant_alone(api: Api) -> None
         assert shown.status_code == (404 if tenant == "acme" else 200)
         found = {other for other in keys if f'"of {other}"' in shown.text}
         assert found == ({tenant} - {"acme"})
-        listed = await api.wiring.of(tenant).directory.receipts()
+        listed = await api.app_state.of(tenant).directory.receipts()
         assert [one.id for one in listed] == ([receipt["id"]] if tenant == "acme" else [])
 
 
@@ -283,7 +283,7 @@ async def test_the_turns_of_all_tenants_count_together_and_end_before_the_server
         return function(payload)
 
     api = await serve(one(Solo, clerk=slow), keys=Keys(uses_stored=True), url=memory_url)
-    turns = api.wiring.turns
+    turns = api.app_state.turns
     keys = [await key_of(api, tenant) for tenant in ("default", "acme")]
     for key in keys:
         await started(api, key, "solo")

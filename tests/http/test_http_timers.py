@@ -150,7 +150,7 @@ async def test_a_sensitive_session_is_reminded_and_nothing_of_it_is_plain(
 
     [entry] = await until(reminded)
     assert entry["content"] == "Shall we continue?"
-    store = api.wiring.directory.store
+    store = api.app_state.directory.store
     rows = await store.read(TURNS.of_turns, session="s-1", **ALL_TURNS)
     assert "continue" not in str(rows)
 
@@ -276,7 +276,7 @@ async def test_expired_sessions_are_deleted_in_the_background(
         await api.begin("solo", f"s-{number}")
     clock.passes(31 * 24 * HOUR)
 
-    store = api.wiring.directory.store
+    store = api.app_state.directory.store
 
     async def gone() -> bool:
         left = [await store.head(f"s-{number}") for number in range(25)]

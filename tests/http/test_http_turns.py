@@ -211,7 +211,7 @@ async def test_a_turn_that_nobody_hears_any_more_waits_for_nobody(
     gate.let.set()
 
     async def ended() -> bool:
-        return len(api.wiring.turns) == 0
+        return len(api.app_state.turns) == 0
 
     await until(ended)
     assert (await api.client.get(session)).json()["version"] == 1
@@ -241,8 +241,8 @@ async def test_a_request_that_is_cancelled_does_not_end_its_turn(
     api = await serve(one(Solo, clerk=gate))
     session = await api.begin("solo")
 
-    turn = api.wiring.in_turn(ANYONE, "s-1", lambda session: session.process_message("hi"))
-    taken = api.wiring.turns.take(turn)
+    turn = api.app_state.in_turn(ANYONE, "s-1", lambda session: session.process_message("hi"))
+    taken = api.app_state.turns.take(turn)
     asked = asyncio.create_task(taken)
     await gate.begun.wait()
     asked.cancel()
@@ -338,7 +338,7 @@ async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(
     def broken(*_: Any) -> Any:
         raise LookupError("a secret of ours")
 
-    monkeypatch.setattr(type(api.wiring.directory.store), "turn", broken)
+    monkeypatch.setattr(type(api.app_state.directory.store), "turn", broken)
     answers = [
         await api.client.post(f"{parcel}/messages", json={"message": "hi"}, headers=headers)
         for headers in ({"X-Request-Id": "trace-1"}, helpers.EVENTS)
@@ -397,8 +397,8 @@ async def test_a_client_that_is_slow_hears_every_word(
 async def test_a_server_that_stops_lets_its_turns_finish(serve: Callable[..., Any]) -> None:
     gate, more = Gate(), Gate()
     url = "memory://stops"
-    wiring = wired(one(Solo, clerk=gate), url=url)
-    async with serving(wiring) as api:
+    app_state = wired(one(Solo, clerk=gate), url=url)
+    async with serving(app_state) as api:
         session = await api.begin("solo")
         async with api.connected() as (_, writer):
             writer.write(message_request(api, session, "hi"))
@@ -406,7 +406,7 @@ async def test_a_server_that_stops_lets_its_turns_finish(serve: Callable[..., An
         # Nobody listens any more, and the server is told to stop.
         asyncio.get_running_loop().call_later(0.3, gate.let.set)
 
-    assert len(wiring.turns) == 0
+    assert len(app_state.turns) == 0
     again = await serve(one(Solo, clerk=more), url=url)
     assert (await again.client.get(session)).json()["version"] == 1
 
@@ -417,14 +417,14 @@ async def test_a_turn_that_does_not_end_is_given_up_when_its_time_is_over(
     monkeypatch.setattr(turns, "GRACE_SECONDS", 0.2)
     gate, more = Gate(), Gate()
     url = "memory://does-not-end"
-    wiring = wired(one(Solo, clerk=gate), url=url)
-    async with serving(wiring) as api:
+    app_state = wired(one(Solo, clerk=gate), url=url)
+    async with serving(app_state) as api:
         session = await api.begin("solo")
         async with api.connected() as (_, writer):
             writer.write(message_request(api, session, "hi"))
             await gate.begun.wait()
 
-    assert len(wiring.turns) == 0
+    assert len(app_state.turns) == 0
     again = await serve(one(Solo, clerk=more), url=url)
     assert (await again.client.get(session)).json()["version"] == 0
 
@@ -474,15 +474,15 @@ async def test_the_edge_does_as_much_for_a_journey_of_any_size(
 
 
 async def test_the_edge_adds_little_to_a_turn() -> None:
-    wiring = wired()
-    app = app_of(wiring)
+    app_state = wired()
+    app = app_of(app_state)
 
     async def over_http() -> None:
         await posted(app, "/v1/sessions/s-1/messages", {"message": "how much?"})
 
-    async with wiring.opened():
+    async with app_state.opened():
         await posted(app, "/v1/sessions", {"journey_id": "parcel", "session_id": "s-1"})
-        async with Parcel("s-2", wiring.config, agents=staff(Parcel), model=False) as session:
+        async with Parcel("s-2", app_state.config, agents=staff(Parcel), model=False) as session:
             await session.start()
 
             async def in_process() -> None:
@@ -539,7 +539,7 @@ async def test_a_message_reads_its_session_once(serve: Callable[..., Any], tmp_p
     url = f"sqlite:///{tmp_path / 'journeys.db'}"
     api = await serve(url=url)
     session = await api.begin()
-    store = await open_store(url, None, api.wiring.config.database_pool_size)
+    store = await open_store(url, None, api.app_state.config.database_pool_size)
     asked: list[str] = []
     store.saver.conn.set_trace_callback(asked.append)  # type: ignore[union-attr]
     try:
@@ -662,15 +662,15 @@ async def test_a_turn_that_the_end_of_the_server_cuts_off_is_told_and_can_be_sen
 ) -> None:
     gate, more = Gate(), Gate()
     url = f"memory://cut-{streamed}"
-    wiring = wired(one(Solo, clerk=gate), url=url)
+    app_state = wired(one(Solo, clerk=gate), url=url)
     headers = {"Idempotency-Key": "k-1", **(helpers.EVENTS if streamed else {})}
     asked: Any = {"json": {"message": "hi"}, "headers": headers}
-    async with serving(wiring) as api:
+    async with serving(app_state) as api:
         session = await api.begin("solo")
         path = f"{session}/messages"
         answering = asyncio.create_task(api.client.post(path, **asked))
         await gate.begun.wait()
-        wiring.turns.close(0.01)  # as a signal to stop does, with 20 seconds
+        app_state.turns.close(0.01)  # as a signal to stop does, with 20 seconds
         answer = await answering
 
     problem = events_in(answer.text)[-1][1] if streamed else answer.json()
@@ -694,8 +694,8 @@ async def test_a_request_that_is_cut_off_while_it_waits_for_its_session_is_told(
     serve: Callable[..., Any],
 ) -> None:
     gate = Gate()
-    wiring = wired(one(Solo, clerk=gate))
-    async with serving(wiring) as api:
+    app_state = wired(one(Solo, clerk=gate))
+    async with serving(app_state) as api:
         session = await api.begin("solo")
         path, body = f"{session}/messages", {"message": "hi"}
 
@@ -705,9 +705,9 @@ async def test_a_request_that_is_cut_off_while_it_waits_for_its_session_is_told(
         first = asks()
         await gate.begun.wait()
         waiting = [asks(), asks(**helpers.EVENTS)]
-        while len(wiring.turns) < 3:  # noqa: ASYNC110
+        while len(app_state.turns) < 3:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
-        wiring.turns.close(0.01)
+        app_state.turns.close(0.01)
         answers = await asyncio.gather(first, *waiting)
 
     assert [answer.status_code for answer in answers] == [503, 503, 503]

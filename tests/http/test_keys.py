@@ -24,7 +24,7 @@ from journeygraph.graphs.storage.tables import api_keys, sessions
 from journeygraph.server.access import held_keys
 from journeygraph.server.access.callers import RULES, Scope, rule_of
 from journeygraph.server.access.held_keys import LOOK_SECONDS
-from journeygraph.server.access.keys import StoredKeys, Wanted
+from journeygraph.server.access.keys import KeyRequest, StoredKeys
 from journeygraph.server.app import app_of
 from journeygraph.server.http.auth import KNOWN_SECONDS, Keys
 from journeygraph.server.http.routing import ApiRoute
@@ -73,12 +73,12 @@ async def office(serve: Callable[..., Any], clock: Clock) -> Api:
 
 async def made(api: Api, *scopes: str, **more: Any) -> dict[str, str]:
     """Make a key; return the header with it."""
-    return with_key((await stored(api).create(Wanted(scopes, **more))).secret)
+    return with_key((await stored(api).create(KeyRequest(scopes, **more))).secret)
 
 
 def stored(api: Api) -> StoredKeys:
-    assert api.wiring.keys.stored is not None
-    return api.wiring.keys.stored
+    assert api.app_state.keys.stored is not None
+    return api.app_state.keys.stored
 
 
 def id_in(header: dict[str, str]) -> str:
@@ -206,7 +206,7 @@ async def test_an_expired_session_of_another_user_is_no_different(
     api = await serve(keys=Keys(uses_stored=True, timer=clock))
     ann, ben = await made(api, "talk", user="ann"), await made(api, "talk", user="ben")
     session = await started(api, await made(api, "talk"), user="ben", session_id="s-1")
-    await api.wiring.directory.store.write(Statement(LONG_AGO, [{}]))
+    await api.app_state.directory.store.write(Statement(LONG_AGO, [{}]))
 
     assert (await api.client.get(f"/v1/sessions/{session}", headers=ben)).status_code == 410
     assert (await api.client.get(f"/v1/sessions/{session}", headers=ann)).status_code == 404
@@ -432,7 +432,7 @@ async def test_a_token_talks_for_its_user_and_ends_after_15_minutes(
     monkeypatch.setattr("journeygraph.server.access.keys.now", lambda: later)
     assert (await keyed.client.get(path, headers=ann)).status_code == 401
     await token(keyed, desk, user="ann")
-    rows = await keyed.wiring.directory.store.read(TOKENS)
+    rows = await keyed.app_state.directory.store.read(TOKENS)
     assert [row["user_id"] for row in rows] == ["ann"], "those that are over are removed"
 
 
@@ -462,7 +462,7 @@ async def test_a_revoked_key_takes_its_tokens_along(office: Api, clock: Clock) -
 
 
 async def test_a_token_ends_with_a_key_that_ends_earlier(keyed: Api) -> None:
-    key = await stored(keyed).create(Wanted(("operate",), seconds=60))
+    key = await stored(keyed).create(KeyRequest(("operate",), seconds=60))
 
     short = await keyed.client.post(
         "/v1/tokens", json={"user": "ann"}, headers=with_key(key.secret)
@@ -532,7 +532,7 @@ def test_the_command_lists_tokens_with_their_keys_and_revokes_one(
 async def token_of(url: str, key_id: str) -> str:
     """Return a new token of a key, of one session."""
     store = await open_store(url, None)
-    wanted = Wanted(("talk",), user="ann", session="s-1", seconds=900, made_by=key_id)
+    wanted = KeyRequest(("talk",), user="ann", session="s-1", seconds=900, made_by=key_id)
     try:
         return (await StoredKeys(store).create(wanted)).secret
     finally:
@@ -584,14 +584,14 @@ async def test_streams_that_wait_end_with_their_key_by_one_query_for_all(
 
     assert {id_in(other)[3:], id_in(ann)[3:]} in asked
     assert set().union(*asked) == {id_in(other)[3:], id_in(ann)[3:]}
-    await until(lambda: true(not keyed.wiring.keys._held._held))
+    await until(lambda: true(not keyed.app_state.keys._held._held))
     assert LOOK_SECONDS <= 5
 
 
 async def test_a_stream_that_waits_ends_at_the_end_of_its_key(
     office: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key = await stored(office).create(Wanted(("operate",), seconds=600))
+    key = await stored(office).create(KeyRequest(("operate",), seconds=600))
     session = await started(office, with_key(key.secret))
     passed = SimpleNamespace(time=lambda: time.time() + 599.9)
     monkeypatch.setattr(held_keys, "time", passed)

@@ -12,9 +12,9 @@ import pytest
 from journeygraph import ConfigurationError
 from journeygraph.nodes.llm.scripted import ScriptedModel
 from journeygraph.server.access.keys import StoredKeys
-from journeygraph.server.access.limits import Limits, _network, read_limits
+from journeygraph.server.access.limits import RateLimits, _network, read_limits
+from journeygraph.server.http.app_state import wire
 from journeygraph.server.http.auth import KNOWN_SECONDS, Keys
-from journeygraph.server.http.wiring import wire
 from journeygraph.server.settings import Settings
 from journeygraph.server.telemetry import Metrics
 from tests.http.test_http_access import with_key
@@ -35,12 +35,12 @@ def clock() -> Clock:
     return Clock()
 
 
-def limits(clock: Clock, redis_url: str | None = None, **texts: str) -> Limits:
+def limits(clock: Clock, redis_url: str | None = None, **texts: str) -> RateLimits:
     read = [limit for counted, text in texts.items() for limit in read_limits(counted, text)]
-    return Limits(read, redis_url, clock)
+    return RateLimits(read, redis_url, clock)
 
 
-def keyed(given: Limits) -> dict[str, Any]:
+def keyed(given: RateLimits) -> dict[str, Any]:
     """Arguments of `serve` for keys of the database, with limits."""
     return {"keys": Keys(uses_stored=True, limits=given), "limits": given}
 
@@ -127,7 +127,7 @@ async def test_model_tokens_of_turns_are_limited(
 ) -> None:
     spent = asyncio.Queue[int]()
 
-    class Watched(Limits):
+    class Watched(RateLimits):
         async def spend(self, caller: Any, tokens: int) -> None:
             await super().spend(caller, tokens)
             spent.put_nowait(tokens)
@@ -196,7 +196,7 @@ async def test_a_key_that_is_over_is_a_wrong_one(
     api = await serve(keys=keys, limits=given)
     key = await made(api, "talk")
     assert (await listed(api, key)).status_code == 200
-    stored = api.wiring.keys.stored
+    stored = api.app_state.keys.stored
     await stored.revoke(key["Authorization"].removeprefix("Bearer ")[:15])
     clock.now += KNOWN_SECONDS
     asked = looked_up(monkeypatch)
@@ -365,7 +365,7 @@ async def test_such_a_page_can_read_answers_and_problems(
 ) -> None:
     api = await serve(cors_origins=[SHOP], keys=(KEY,))
     if status == 500:
-        monkeypatch.setattr(api.wiring, "journeys", None)  # which no route expects
+        monkeypatch.setattr(api.app_state, "journeys", None)  # which no route expects
     path = "/v1/sessions/none" if status == 404 else "/v1/journeys"
     key = with_key(KEY if status != 401 else KEY + "x")
 

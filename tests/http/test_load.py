@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from journeygraph.server.http.wiring import wire
+from journeygraph.server.http.app_state import wire
 from journeygraph.server.settings import Settings
 from tests.support import command
 from tests.support.command import flat, run
@@ -144,11 +144,11 @@ async def test_stored_journeys_are_wired_with_what_modules_give(
 ) -> None:
     monkeypatch.setenv("JOURNEYGRAPH_STORE", "sqlite:///definitions.db")
     await asyncio.to_thread(run, "load", "claims")
-    wiring = wire(Settings(), examples=False, given=["claims/work.py"])
-    assert wiring.journeys == {}
-    async with wiring.opened():
-        assert sorted(wiring.journeys) == ["claim", "hours"]
-        claim = wiring.journeys["claim"]
+    app_state = wire(Settings(), examples=False, given=["claims/work.py"])
+    assert app_state.journeys == {}
+    async with app_state.opened():
+        assert sorted(app_state.journeys) == ["claim", "hours"]
+        claim = app_state.journeys["claim"]
         assert (sorted(claim.agents), sorted(claim.tools)) == (
             ["assessor", "clerk"],
             ["find_policy"],

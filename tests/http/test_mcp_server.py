@@ -20,7 +20,7 @@ from mcp import Client, MCPError
 
 from journeygraph.graphs.storage.store import open_store
 from journeygraph.journeys.examples.healthcare_referral import DEMO_MESSAGES
-from journeygraph.server.access.keys import StoredKeys, Wanted
+from journeygraph.server.access.keys import KeyRequest, StoredKeys
 from tests.support import command
 from tests.support.command import ROOT, flat, run
 from tests.support.mcp_desk import (
@@ -396,7 +396,7 @@ async def test_with_keys_only_those_who_have_one_are_answered(folder: Path) -> N
 
 async def key_of(folder: Path, tenant: str, **more: Any) -> str:
     store = await open_store(f"sqlite:///{folder / 'mcp.db'}", None, tenant=tenant)
-    made = await StoredKeys(store).create(Wanted(("operate",), **more), tenant)
+    made = await StoredKeys(store).create(KeyRequest(("operate",), **more), tenant)
     await store.close()
     return made.secret
 

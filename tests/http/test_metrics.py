@@ -27,7 +27,7 @@ from journeygraph import NEVER, ConfigurationError, Journey, Pathway, Pipeline
 from journeygraph.graphs.session import jobs
 from journeygraph.nodes.llm.scripted import ScriptedModel
 from journeygraph.nodes.telemetry import measure
-from journeygraph.server.access.keys import Wanted
+from journeygraph.server.access.keys import KeyRequest
 from journeygraph.server.http.auth import Keys
 from journeygraph.server.settings import Settings
 from journeygraph.server.telemetry import ENDPOINT, Metrics, exporting
@@ -83,9 +83,9 @@ async def test_a_key_of_another_tenant_sees_no_numbers_of_all_tenants(
     serve: Callable[..., Any], watch: Watch
 ) -> None:
     api = await serve(keys=Keys(uses_stored=True), metrics=Metrics())
-    stored = api.wiring.keys.stored
+    stored = api.app_state.keys.stored
     own, other = [
-        with_key((await stored.create(Wanted(("admin",)), tenant)).secret)
+        with_key((await stored.create(KeyRequest(("admin",)), tenant)).secret)
         for tenant in ("default", "acme")
     ]
 

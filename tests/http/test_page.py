@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from journeygraph.graphs.drawing.svg import STYLE
-from journeygraph.server.http.wiring import wire
+from journeygraph.server.http.app_state import wire
 from journeygraph.server.page import files
 from journeygraph.server.settings import Settings
 from tests.support import api as helpers
@@ -190,9 +190,9 @@ DOCS = ("/docs", "/docs/docs.js", "/docs/icon.svg", "/docs/swagger/swagger-ui.cs
 async def test_page_and_description_are_shown_without_a_key_or_by_setting(
     given: dict[str, Any], page: bool, docs: bool
 ) -> None:
-    wiring = wire(Settings(**given), ["parcel_refund"], "memory://")
+    app_state = wire(Settings(**given), ["parcel_refund"], "memory://")
 
-    async with helpers.serving(wiring) as api:
+    async with helpers.serving(app_state) as api:
         pages = {(await api.client.get(path)).status_code for path in PAGE}
         described = {(await api.client.get(path)).status_code for path in DOCS}
         listed = await api.client.get("/v1/journeys")

@@ -14,7 +14,7 @@ from journeygraph import JourneyConfig
 from journeygraph.graphs.records.definitions import Definitions
 from journeygraph.graphs.storage import connections
 from journeygraph.graphs.storage.migrate import HEAD
-from journeygraph.server.definitions.stored_journeys import Given
+from journeygraph.server.definitions.stored_journeys import Providers
 from journeygraph.server.http import readiness
 from tests.support import api as helpers
 from tests.support import command
@@ -179,16 +179,16 @@ async def test_a_key_that_does_not_open_what_is_stored_is_not_ready(
 async def test_a_definition_that_was_refused_at_the_start_is_waited_for(kept_url: str) -> None:
     config = JourneyConfig(persistence=kept_url)
     parts = work()
-    wiring = wired(url=kept_url)
-    wiring.given = Given(parts["AGENTS"], parts["TOOLS"])
+    app_state = wired(url=kept_url)
+    app_state.given = Providers(parts["AGENTS"], parts["TOOLS"])
     elsewhere = await Definitions.open(config)
     good, faulty = (draft("hours.yaml", HOURS + more) for more in ("", "colour: red\n"))
     await elsewhere.load([faulty])
-    async with serving(wiring) as api:
+    async with serving(app_state) as api:
         found = await faults(api)
         await elsewhere.load([good])
         assert await is_ready(api)
-        assert "hours" in api.wiring.journeys
+        assert "hours" in api.app_state.journeys
         await elsewhere.load([faulty])  # the earlier one is still served
         assert await is_ready(api)
     await elsewhere.close()
@@ -202,7 +202,7 @@ async def test_many_probes_write_once(
 ) -> None:
     api = await serve(url=f"sqlite:///{tmp_path / 'post.db'}")
     written: list[str] = []
-    api.wiring.directory.store.saver.conn.set_trace_callback(written.append)
+    api.app_state.directory.store.saver.conn.set_trace_callback(written.append)
     monkeypatch.setattr(readiness, "AGAIN_SECONDS", 1e9)
 
     assert await is_ready(api)

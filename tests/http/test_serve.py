@@ -32,7 +32,7 @@ from journeygraph.server.cli.serve import answer, listening, run_loop
 from journeygraph.server.discover.journeys import example_ids
 from journeygraph.server.http import turns
 from journeygraph.server.http.auth import Keys
-from journeygraph.server.http.turns import Turns
+from journeygraph.server.http.turns import RunningTurns
 from journeygraph.server.settings import DEFAULT_STORE, Settings
 from tests.support import command
 from tests.support.api import KEY, one, wired
@@ -200,7 +200,7 @@ async def test_a_signal_before_the_server_handles_signals_is_not_lost() -> None:
     gc.callbacks.append(early)
     try:
         with listening("127.0.0.1", 0, Keys(())) as listener:
-            await asyncio.wait_for(answer(app, listener, Turns(), print), 30)
+            await asyncio.wait_for(answer(app, listener, RunningTurns(), print), 30)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -217,15 +217,15 @@ async def test_told_to_stop_it_cuts_off_a_turn_that_does_not_end_and_says_so(
         await asyncio.Event().wait()
         return ""
 
-    wiring = wired(one(Solo, clerk=stuck))
+    app_state = wired(one(Solo, clerk=stuck))
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     told: list[str] = []
     try:
-        async with wiring.opened():
+        async with app_state.opened():
             with listening("127.0.0.1", 0, Keys(())) as listener:
                 place = serve.place_of(listener)
-                app = app_of(wiring)
-                serving = asyncio.create_task(answer(app, listener, wiring.turns, told.append))
+                app = app_of(app_state)
+                serving = asyncio.create_task(answer(app, listener, app_state.turns, told.append))
                 async with httpx2.AsyncClient(base_url=place, timeout=100) as client:
                     await client.post("/v1/sessions", json={"session_id": "s-1"})
                     asked = client.post("/v1/sessions/s-1/messages", json={"message": "hi"})

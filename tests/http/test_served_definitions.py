@@ -15,7 +15,11 @@ from journeygraph import JourneyConfig, JourneyDefinitionError, StateError
 from journeygraph.graphs.records.definitions import Definitions
 from journeygraph.server.cache import Cache, Counts, MemoryCache, VersionedCache
 from journeygraph.server.cache.redis import RedisCache
-from journeygraph.server.definitions.stored_journeys import DEFINITION_KIND, Catalogue, Given
+from journeygraph.server.definitions.stored_journeys import (
+    DEFINITION_KIND,
+    ActiveDefinitions,
+    Providers,
+)
 from tests.support.api import Api, serving, wired
 from tests.support.proxy import Proxy
 from tests.support.redis import RedisServer
@@ -27,9 +31,9 @@ CHANGED = CLAIM.replace("name: Claim", "name: Claim anew").replace(
 )
 
 
-def given() -> Given:
+def given() -> Providers:
     space = work()
-    return Given(space["AGENTS"], space["TOOLS"], model=False)
+    return Providers(space["AGENTS"], space["TOOLS"], model=False)
 
 
 @pytest.fixture
@@ -55,9 +59,9 @@ async def desk(kept_url: str) -> AsyncIterator[Callable[..., Any]]:
     async with AsyncExitStack() as stack:
 
         async def start(**more: Any) -> Api:
-            wiring = wired(url=kept_url, **more)
-            wiring.journeys, wiring.given = {}, given()
-            return await stack.enter_async_context(serving(wiring))
+            app_state = wired(url=kept_url, **more)
+            app_state.journeys, app_state.given = {}, given()
+            return await stack.enter_async_context(serving(app_state))
 
         yield start
 
@@ -68,7 +72,7 @@ async def ids(api: Api) -> list[str]:
 
 
 async def audited(api: Api, session: str, journey: str) -> list[str]:
-    manager = api.wiring.manager(api.wiring.journeys[journey], session)
+    manager = api.app_state.manager(api.app_state.journeys[journey], session)
     rows = [entry.kind for entry in await manager.audit()]
     await manager.close()
     return rows
@@ -92,19 +96,19 @@ async def test_what_is_loaded_meanwhile_is_served_with_the_next_turn(
     api, other = await desk(), await desk(database_pool_size=4)
     session = await api.begin("claim")
     await api.says(session, "hello")
-    before = api.wiring.journeys["claim"]
+    before = api.app_state.journeys["claim"]
 
     await load("claim.yaml", CHANGED)
     for one in (api, other):
         assert (await one.says(session, "hello"))["message"] == "Which policy?"
-        assert one.wiring.journeys["claim"].journey.spec.name == "Claim anew"
-    assert api.wiring.journeys["claim"] is not before
+        assert one.app_state.journeys["claim"].journey.spec.name == "Claim anew"
+    assert api.app_state.journeys["claim"] is not before
     assert await audited(api, "s-1", "claim") == ["version_changed"]
-    same = api.wiring.journeys["claim"]
+    same = api.app_state.journeys["claim"]
 
     await load("hours.yaml", HOURS)
     assert await ids(api) == ["claim", "hours"]
-    assert api.wiring.journeys["claim"] is same
+    assert api.app_state.journeys["claim"] is same
     session = await api.begin("hours", "s-2")
     assert (await api.says(session, "when?"))["message"] == "From nine to five."
 
@@ -130,7 +134,7 @@ async def test_services_go_with_the_journey_that_is_replaced_or_retired(
     await api.says(session, "hello")
     (now,) = kept_by(api)
     assert now is not before
-    assert now is api.wiring.journeys["claim"].journey.spec
+    assert now is api.app_state.journeys["claim"].journey.spec
 
     await load.definitions.retire("claim")  # type: ignore[attr-defined]
     assert await ids(api) == []
@@ -139,7 +143,7 @@ async def test_services_go_with_the_journey_that_is_replaced_or_retired(
 
 def kept_by(api: Api) -> list[Any]:
     """The journeys for which a server keeps services."""
-    return [kept.services.spec for kept in api.wiring._kept.values()]
+    return [kept.services.spec for kept in api.app_state._kept.values()]
 
 
 ANEW = CLAIM.replace("assess:", "review:").replace("next: assess", "next: review")
@@ -186,8 +190,8 @@ async def test_a_version_whose_number_is_not_stored_is_found_by_its_text(
     every = await load.definitions.served()  # type: ignore[attr-defined]
     assert [one.journey_version for one in every] == [None, None]
     assert await places(api, first) == ["assess"]
-    assert api.wiring.catalogue is not None
-    assert await api.wiring.catalogue.older("claim", "another") is None
+    assert api.app_state.catalogue is not None
+    assert await api.app_state.catalogue.older("claim", "another") is None
 
 
 async def test_changed_guidelines_apply_to_sessions_of_every_version(
@@ -231,8 +235,8 @@ async def test_a_version_that_cannot_be_used_is_reported_and_its_sessions_are_mo
 ) -> None:
     _, first, _ = await loaded_twice(load, desk)
     api = await desk(database_pool_size=4)
-    assert api.wiring.given is not None
-    del api.wiring.given.agents["assessor"]
+    assert api.app_state.given is not None
+    del api.app_state.given.agents["assessor"]
 
     assert await places(api, first) == ["review"]
     assert "event=definition_refused" in caplog.text
@@ -291,7 +295,7 @@ async def test_what_cannot_be_taken_up_leaves_the_one_before_and_is_told(
     await load("claim.yaml", CHANGED)
     await api.says(session, "start over")
     assert (await api.client.get("/readyz")).json()["definitions_refused"] == []
-    assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+    assert api.app_state.journeys["claim"].journey.spec.name == "Claim anew"
 
 
 async def test_a_sensitive_journey_is_not_served_without_the_key_of_its_sessions(
@@ -327,7 +331,7 @@ async def test_no_journey_is_served_without_the_guidelines_that_it_should_have(
     await load("manners.yaml", MANNERS + "colour: red\n")
     await load("claim.yaml", CLAIM)
     with pytest.raises(JourneyDefinitionError, match="load them again, or retire them"):
-        await Catalogue.open(JourneyConfig(persistence=kept_url), given())
+        await ActiveDefinitions.open(JourneyConfig(persistence=kept_url), given())
 
 
 async def test_turns_at_once_take_a_change_up_once(
@@ -337,13 +341,13 @@ async def test_turns_at_once_take_a_change_up_once(
     api = await desk()
     sessions = [await api.begin("claim", f"s-{number}") for number in range(8)]
     reads: list[int] = []
-    read = Catalogue._read
+    read = ActiveDefinitions._read
 
-    async def counted(catalogue: Catalogue) -> None:
+    async def counted(catalogue: ActiveDefinitions) -> None:
         reads.append(1)
         await read(catalogue)
 
-    monkeypatch.setattr(Catalogue, "_read", counted)
+    monkeypatch.setattr(ActiveDefinitions, "_read", counted)
     await load("claim.yaml", CHANGED)
     replies = await asyncio.gather(*(api.says(session, "hello") for session in sessions))
     assert {reply["message"] for reply in replies} == {"Which policy?"}
@@ -358,21 +362,21 @@ async def test_a_turn_goes_on_as_before_where_new_definitions_take_long(
     await load("claim.yaml", CLAIM)
     api = await desk()
     session = await api.begin("claim")
-    go_on, read = asyncio.Event(), Catalogue._read
+    go_on, read = asyncio.Event(), ActiveDefinitions._read
 
-    async def held(catalogue: Catalogue) -> None:
+    async def held(catalogue: ActiveDefinitions) -> None:
         await go_on.wait()
         await read(catalogue)
 
-    monkeypatch.setattr(Catalogue, "_read", held)
+    monkeypatch.setattr(ActiveDefinitions, "_read", held)
     monkeypatch.setattr("journeygraph.server.definitions.stored_journeys.FOLLOW_SECONDS", 0.02)
     await load("claim.yaml", CHANGED)
     assert (await api.says(session, "P-1"))["message"] == "Noted.\n\nIt is the policy of Ada."
-    assert api.wiring.journeys["claim"].journey.spec.name == "Claim"
+    assert api.app_state.journeys["claim"].journey.spec.name == "Claim"
     go_on.set()
     monkeypatch.setattr("journeygraph.server.definitions.stored_journeys.FOLLOW_SECONDS", 4.0)
     await api.says(session, "start over")
-    assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+    assert api.app_state.journeys["claim"].journey.spec.name == "Claim anew"
 
 
 async def test_a_store_that_fails_while_it_is_read_is_read_again(
@@ -390,9 +394,9 @@ async def test_a_store_that_fails_while_it_is_read_is_read_again(
         patched.setattr(Definitions, "served", fails)
         assert (await api.says(session, "hello"))["message"] == "Which policy?"
     assert "event=definitions_unread" in caplog.text
-    assert api.wiring.journeys["claim"].journey.spec.name == "Claim"
+    assert api.app_state.journeys["claim"].journey.spec.name == "Claim"
     await api.says(session, "hello")
-    assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
+    assert api.app_state.journeys["claim"].journey.spec.name == "Claim anew"
 
 
 async def test_a_concierge_is_stored_with_the_files_beside_it(load: Load, desk: Load) -> None:
@@ -406,11 +410,11 @@ async def test_a_concierge_is_stored_with_the_files_beside_it(load: Load, desk: 
 
 async def test_what_is_named_on_the_command_line_keeps_its_id(load: Load, kept_url: str) -> None:
     await load("parcel.yaml", HOURS.replace("id: hours", "id: parcel"))
-    wiring = wired(url=kept_url)
-    wiring.given = given()
-    before = wiring.journeys["parcel"]
-    async with serving(wiring) as api:
-        assert api.wiring.journeys["parcel"] is before
+    app_state = wired(url=kept_url)
+    app_state.given = given()
+    before = app_state.journeys["parcel"]
+    async with serving(app_state) as api:
+        assert api.app_state.journeys["parcel"] is before
         assert (await api.client.get("/readyz")).json()["definitions_refused"] == ["parcel"]
 
 
@@ -437,7 +441,7 @@ async def test_definitions_are_read_from_the_cache_until_they_are_void(
     monkeypatch.setattr(Definitions, "body", counting)
 
     async def restarted() -> Counts:
-        catalogue = await Catalogue.open(config, given(), cache)
+        catalogue = await ActiveDefinitions.open(config, given(), cache)
         assert list(catalogue.served) == [name]
         counts = catalogue._texts.versioned.counts
         await catalogue.close()
@@ -470,7 +474,7 @@ async def test_a_cache_that_is_down_serves_the_same(
     await load("claim.yaml", CLAIM)
     redis_network.refuses = True
     cache = RedisCache(redis_network.url)
-    catalogue = await Catalogue.open(JourneyConfig(persistence=kept_url), given(), cache)
+    catalogue = await ActiveDefinitions.open(JourneyConfig(persistence=kept_url), given(), cache)
     assert list(catalogue.served) == ["claim"]
     assert cache.counts.errors == 2
     await catalogue.close()

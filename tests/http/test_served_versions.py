@@ -24,7 +24,7 @@ from journeygraph import (
 )
 from journeygraph.server.app import create_app
 from journeygraph.server.discover.journeys import Served
-from journeygraph.server.http.wiring import Wiring
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.settings import Settings
 from tests.support import api as helpers
 from tests.support import command
@@ -161,7 +161,7 @@ async def test_services_are_made_once_for_each_version(serve: Serve, store: str)
         for place in (session, other):
             await api.says(place, text)
 
-    kept = [kept.services.spec.version for kept in api.wiring._kept.values()]
+    kept = [kept.services.spec.version for kept in api.app_state._kept.values()]
     assert sorted(kept) == ["new", "old"]
 
 
@@ -308,9 +308,9 @@ AGENTS = {"talker": lambda ask: {"response": f"So {ask['message']}."}}
 
 def test_classes_are_served_as_journeys_and_versions() -> None:
     app = create_app(Settings(), [Talk], "memory://", versions=[Before.Talk])
-    wiring: Wiring = app.state.wiring
-    assert wiring.versions_of("talk") == ["2", "1"]
-    assert wiring.versions["talk", "1"].journey is Before.Talk
+    app_state: AppState = app.state.app_state
+    assert app_state.versions_of("talk") == ["2", "1"]
+    assert app_state.versions["talk", "1"].journey is Before.Talk
 
 
 REFUSED = {

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from journeygraph import ConfigurationError, JourneyConfig, Texts
-from journeygraph.server.http.wiring import wire
+from journeygraph.server.http.app_state import wire
 from journeygraph.server.scripted import ScriptedServer
 from journeygraph.server.settings import Settings, known_settings
 from tests.support.command import ROOT, flat, folder, logging_as_before, run, served
@@ -108,8 +108,8 @@ def test_every_setting_reaches_the_journeys_that_run(
         lines = [f'{name}="{value}"' for name, value in variables.items()]
         (folder / ".env").write_text("\n".join(lines))
 
-    wiring = wire(Settings(), ["orders.py"])
-    running = wiring.manager(wiring.journeys["orders"], "s-1").config
+    app_state = wire(Settings(), ["orders.py"])
+    running = app_state.manager(app_state.journeys["orders"], "s-1").config
 
     for item in FIELDS:
         assert getattr(running, item.name) == MEANT.get(item.name, sample(item)), item.name

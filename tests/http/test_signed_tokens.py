@@ -18,11 +18,11 @@ from jwt.algorithms import ECAlgorithm
 
 from journeygraph import ConfigurationError
 from journeygraph.server.access import signed_tokens
-from journeygraph.server.access.keys import Wanted
-from journeygraph.server.access.limits import Limits, read_limits
+from journeygraph.server.access.keys import KeyRequest
+from journeygraph.server.access.limits import RateLimits, read_limits
 from journeygraph.server.access.signed_tokens import Provider, SignedTokens
+from journeygraph.server.http.app_state import wire
 from journeygraph.server.http.auth import Keys
-from journeygraph.server.http.wiring import wire
 from journeygraph.server.settings import Settings
 from tests.http.test_http_access import with_key
 from tests.http.test_keys import listening, made, started
@@ -129,10 +129,10 @@ async def test_a_token_that_names_no_tenant_has_that_of_the_settings(
 ) -> None:
     api = await serve(keys=Keys(signed=signed(written(tmp_path, issuer), tenant="acme")))
     session = await started(api, with_key(issuer.token()))
-    stored = api.wiring.keys.stored
+    stored = api.app_state.keys.stored
     assert stored is not None
     for tenant, status_code in (("acme", 200), ("default", 404)):
-        key = (await stored.create(Wanted(("operate",)), tenant)).secret
+        key = (await stored.create(KeyRequest(("operate",)), tenant)).secret
         assert await status(api, key, f"/v1/sessions/{session}") == status_code
 
 
@@ -244,7 +244,7 @@ async def test_a_stream_that_waits_ends_with_its_token(
 async def test_tokens_of_one_person_count_together_and_not_with_those_of_others(
     serve: Callable[..., Any], issuer: Issuer, tmp_path: Path
 ) -> None:
-    limits = Limits(read_limits("requests", "key 2/hour"))
+    limits = RateLimits(read_limits("requests", "key 2/hour"))
     signs = signed(written(tmp_path, issuer), scope_claim="scope")
     api = await serve(keys=Keys(signed=signs, limits=limits), limits=limits)
 
@@ -259,7 +259,7 @@ async def test_tokens_of_one_person_count_together_and_not_with_those_of_others(
 async def test_wrong_signatures_count_as_wrong_keys_of_an_address(
     serve: Callable[..., Any], issuer: Issuer, tmp_path: Path
 ) -> None:
-    limits = Limits(read_limits("wrong_keys", "address 2/hour"))
+    limits = RateLimits(read_limits("wrong_keys", "address 2/hour"))
     signs = signed(written(tmp_path, issuer))
     api = await serve(keys=Keys(signed=signs, limits=limits), limits=limits)
     known, new = issuer.token(), issuer.token(jti="new")

@@ -13,15 +13,15 @@ import pytest
 from journeygraph import JourneyConfig, StateError
 from journeygraph.graphs.records.definitions import (
     LARGEST,
+    DefinitionDraft,
     Definitions,
-    Draft,
     UnknownDefinitionError,
 )
 from journeygraph.graphs.storage.store import open_store
 
-CLAIM = Draft("journey", "claim", "claim.yaml", "id: claim\n")
-HOURS = Draft("journey", "hours", "hours.yaml", "id: hours\n", {"a.yaml": "id: a\n"})
-MANNERS = Draft("guidelines", "manners", "manners.yaml", "guidelines: []\n")
+CLAIM = DefinitionDraft("journey", "claim", "claim.yaml", "id: claim\n")
+HOURS = DefinitionDraft("journey", "hours", "hours.yaml", "id: hours\n", {"a.yaml": "id: a\n"})
+MANNERS = DefinitionDraft("guidelines", "manners", "manners.yaml", "guidelines: []\n")
 Opener = Callable[..., Any]
 
 
@@ -49,7 +49,7 @@ async def test_what_is_loaded_is_active_and_reads_back_as_it_was(handle: Opener)
     ]
     active = await store.active()
     assert [one.id for one in active] == ["claim", "hours", "manners"]
-    bodies = [Draft.of(one, await store.body(one)) for one in active]
+    bodies = [DefinitionDraft.of(one, await store.body(one)) for one in active]
     assert bodies == [CLAIM, HOURS, MANNERS]
 
 
@@ -73,8 +73,8 @@ async def test_a_change_of_one_is_a_version_of_that_one(handle: Opener) -> None:
     assert (await store.epoch()).epoch == before.epoch + 1
     history = await store.history("claim")
     assert [(one.version, one.active) for one in history] == [(1, False), (2, True)]
-    assert Draft.of(history[0], await store.body(history[0])) == CLAIM
-    assert Draft.of(history[1], await store.body(history[1])) == changed
+    assert DefinitionDraft.of(history[0], await store.body(history[0])) == CLAIM
+    assert DefinitionDraft.of(history[1], await store.body(history[1])) == changed
 
 
 async def test_a_change_beside_a_file_is_a_change(handle: Opener) -> None:
@@ -93,7 +93,7 @@ async def test_a_change_beside_a_file_is_a_change(handle: Opener) -> None:
     ],
 )
 async def test_nothing_is_stored_if_one_of_several_cannot_be(
-    handle: Opener, second: Draft, says: str
+    handle: Opener, second: DefinitionDraft, says: str
 ) -> None:
     store = await handle()
     await store.load([HOURS])
@@ -168,7 +168,7 @@ async def test_tenants_do_not_see_each_other(handle: Opener) -> None:
     [loaded] = await theirs.load([replace(CLAIM, text="id: claim\nname: Theirs\n")])
     assert loaded.definition.version == 1
     [kept] = await ours.active()
-    assert Draft.of(kept, await ours.body(kept)) == CLAIM
+    assert DefinitionDraft.of(kept, await ours.body(kept)) == CLAIM
 
 
 async def test_a_body_that_was_changed_by_hand_is_refused(handle: Opener, kept_url: str) -> None:

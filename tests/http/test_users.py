@@ -47,7 +47,7 @@ from journeygraph.graphs.storage.statements import (
 )
 from journeygraph.graphs.storage.tables import metadata, receipts, sessions
 from journeygraph.graphs.users.deletion import PASSES, DeletionUnfinishedError
-from journeygraph.server.access.keys import Wanted
+from journeygraph.server.access.keys import KeyRequest
 from journeygraph.server.cache import open_cache
 from journeygraph.server.cache.redis import RedisCache
 from journeygraph.server.discover.journeys import Served
@@ -183,15 +183,17 @@ async def redis(redis_server: RedisServer) -> AsyncIterator[Any]:
 @pytest.fixture
 async def parlour(store_url: str, redis_server: RedisServer) -> AsyncIterator[Api]:
     """A server with a cache in Redis, on every store, for clients with keys of the store."""
-    wiring = wired(*PARLOURS, keys=Keys(uses_stored=True), url=store_url, encryption_key=KEY)
-    wiring.cache = RedisCache(redis_server.url, budget=60)
-    async with serving(wiring) as api:
-        api.client.headers.update(with_key((await keys_of(api).create(Wanted(("admin",)))).secret))
+    app_state = wired(*PARLOURS, keys=Keys(uses_stored=True), url=store_url, encryption_key=KEY)
+    app_state.cache = RedisCache(redis_server.url, budget=60)
+    async with serving(app_state) as api:
+        api.client.headers.update(
+            with_key((await keys_of(api).create(KeyRequest(("admin",)))).secret)
+        )
         yield api
 
 
 def keys_of(api: Api) -> Any:
-    stored = api.wiring.keys.stored
+    stored = api.app_state.keys.stored
     assert stored is not None
     return stored
 
@@ -212,7 +214,7 @@ async def talked(api: Api, session_id: str, user: str, journey: str = "parlour")
 async def plant(api: Api, session_id: str, user: str) -> None:
     """Write a word where only a crash, a model or another saver would have left one."""
     word = f"{CANARY}{user}"
-    store, seal = api.wiring.directory.store, Seal()
+    store, seal = api.app_state.directory.store, Seal()
     mine = {"session_id": session_id, "at": "2026-01-01", "journey_id": "parlour", "turn": 1}
     check = {"pathway_id": "order", "is_valid": False, "violations": [word], "latency_ms": 1.0}
     check |= {"outcome": "sent", "bypassed": False, "review": True}
@@ -249,12 +251,12 @@ async def test_nothing_of_a_user_is_left_anywhere(parlour: Api, store_url: str, 
     fork = await api.client.post("/v1/sessions/s-1/fork", json={"version": 1, "session_id": "s-5"})
     assert fork.status_code == 201, fork.text
     token = (await api.client.post("/v1/tokens", json={"user": ANN})).json()["token"]
-    await keys_of(api).create(Wanted(("talk",), name=word, user=ANN))
+    await keys_of(api).create(KeyRequest(("talk",), name=word, user=ANN))
     await plant(api, "s-1", ANN)
-    store = api.wiring.directory.store
+    store = api.app_state.directory.store
     await store.write(Statement(OVER, [{"session": "s-2"}]))
     await anchor(store)
-    await api.wiring.contexts.written()
+    await api.app_state.contexts.written()
     cached = await redis.keys("jg:default:context:s-*")
     assert b"jg:default:context:s-1" in cached
     on_postgres = store_url.startswith("postgresql")
@@ -264,7 +266,7 @@ async def test_nothing_of_a_user_is_left_anywhere(parlour: Api, store_url: str, 
     bobs = holding(store_url, f"{CANARY}bob")
     [[wrapped]] = [list(row.values()) for row in await store.read(WRAPPED, session="s-4")]
     turn = (await api.client.get("/v1/sessions/s-1")).json()["version"]
-    assert api.wiring.turns.log_of("s-1", turn) is not None
+    assert api.app_state.turns.log_of("s-1", turn) is not None
     before = await exported(api, "bob")
 
     async with opened(api, "/v1/sessions/s-1/events") as stream:
@@ -279,14 +281,14 @@ async def test_nothing_of_a_user_is_left_anywhere(parlour: Api, store_url: str, 
     for session_id in ("s-1", "s-2", "s-4", "s-5"):
         assert holding(store_url, session_id) == {"tombstones"}
     assert not [key for key in await redis.keys("jg:*") if key.endswith(b":s-1")]
-    assert api.wiring.turns.log_of("s-1", turn) is None
+    assert api.app_state.turns.log_of("s-1", turn) is None
     if store_url.startswith("sqlite"):
         files = in_files(store_url)
         assert not [form for form in spellings(word) if form in files]
         assert f"{CANARY}bob".encode() in files
     assert holding(store_url, f"{CANARY}bob") == bobs
     assert (await exported(api, "bob"))[1:] == before[1:]
-    found = await api.wiring.directory.verified()
+    found = await api.app_state.directory.verified()
     assert found is not None
     assert (found.sessions, found.broken) == (1, [])
     assert await keys_of(api).find(token) is None
@@ -298,7 +300,7 @@ async def test_an_export_has_all_that_is_stored(parlour: Api, store_url: str) ->
     await talked(api, "s-2", "ann", "secret_parlour")
     await talked(api, "s-3", "bob")
     await api.begin("parlour", "s-4")
-    made = await keys_of(api).create(Wanted(("talk",), name="phone", user="ann"))
+    made = await keys_of(api).create(KeyRequest(("talk",), name="phone", user="ann"))
     await plant(api, "s-1", "ann")
 
     records = await exported(api, "ann")
@@ -394,7 +396,7 @@ async def test_a_running_turn_is_waited_for(
 ) -> None:
     gate = Gate()
     api: Api = await serve(one(journey, clerk=gate), url=store_url, encryption_key=KEY)
-    session = await api.begin(next(iter(api.wiring.journeys)), user="ann")
+    session = await api.begin(next(iter(api.app_state.journeys)), user="ann")
     turn = asyncio.create_task(api.says(session, CANARY))
     await gate.begun.wait()
 
@@ -412,7 +414,7 @@ def began(api: Api) -> Callable[[], Any]:
     """Return whether a deletion has begun, by its receipt."""
 
     async def begun() -> Any:
-        return await api.wiring.directory.store.read(RECEIPTS)
+        return await api.app_state.directory.store.read(RECEIPTS)
 
     return begun
 
@@ -426,7 +428,7 @@ async def test_a_deletion_that_was_stopped_is_continued(
     api: Api = await serve(url=url)
     for number in range(3):
         await api.begin(session_id=f"s-{number}", user="ann")
-    directory = api.wiring.directory
+    directory = api.app_state.directory
     if ended == "between sessions":
 
         def stopped(session_id: str) -> None:
@@ -454,7 +456,7 @@ async def test_a_deletion_that_was_stopped_is_continued(
 
 
 async def test_a_deletion_ends_although_a_client_begins_sessions(api: Api) -> None:
-    directory, numbers = api.wiring.directory, itertools.count()
+    directory, numbers = api.app_state.directory, itertools.count()
     there = [f"s-{number}" for number in range(3)]
     gone: list[str] = []
     for session_id in there:
@@ -489,7 +491,7 @@ async def test_deletions_at_the_same_time_count_each_session_once(
     assert {*done} - {"user_not_found"} == {"done"}
     await deleted(apis[0])
 
-    directory = apis[0].wiring.directory
+    directory = apis[0].app_state.directory
     assert await directory.sessions_of(ANN) == 0
     assert sum(one.sessions for one in await directory.receipts()) == 7
     found = await directory.verified()
@@ -538,7 +540,7 @@ async def test_receipts_name_nobody_and_a_changed_one_is_found(
 ) -> None:
     api: Api = await serve(url=store_url, keys=(KEY_OF_SETTINGS,), encryption_key=KEY)
     api.client.headers.update(with_key(KEY_OF_SETTINGS))
-    directory = api.wiring.directory
+    directory = api.app_state.directory
     for user in ("ann", "bob", "cay"):
         await api.begin(session_id=f"of-{user}", user=user)
         deleted = await api.client.delete(f"/v1/users/{user}")
@@ -568,7 +570,7 @@ async def test_a_last_receipt_that_was_removed_is_found_once_it_is_anchored(
     serve: Serve, store_url: str
 ) -> None:
     api: Api = await serve(url=store_url)
-    directory = api.wiring.directory
+    directory = api.app_state.directory
 
     async def deleted(user: str) -> None:
         await api.begin(session_id=f"of-{user}", user=user)
@@ -598,12 +600,12 @@ async def test_a_session_that_was_removed_by_hand_is_still_found(serve: Serve) -
     api: Api = await serve()
     for session_id, user in (("s-1", "ann"), ("s-2", "bob")):
         await api.begin(session_id=session_id, user=user)
-    store = api.wiring.directory.store
+    store = api.app_state.directory.store
     await anchor(store)
     assert (await api.client.delete("/v1/users/ann")).status_code == 200
     await store.write(Statement(FORGET_SESSION, [{"session": "s-2"}]))
 
-    found = await api.wiring.directory.verified()
+    found = await api.app_state.directory.verified()
 
     assert found is not None
     assert [one.session_id for one in found.broken] == ["s-2"]
@@ -627,7 +629,7 @@ async def test_an_export_that_fails_late_ends_with_a_problem(serve: Serve, memor
     api: Api = await serve(*PARLOURS, url=memory_url, encryption_key=KEY)
     await api.begin("parlour", "s-1", user="ann", context={"name": "x" * 100_000})
     await api.begin("secret_parlour", "s-2", user="ann")
-    await api.wiring.directory.store.write(Statement(DAMAGE, [{"session": "s-2"}]))
+    await api.app_state.directory.store.write(Statement(DAMAGE, [{"session": "s-2"}]))
 
     *records, last = await exported(api, "ann")
 
@@ -650,7 +652,7 @@ async def test_a_user_of_whom_nothing_is_stored_is_not_there(api: Api, user: str
 
 async def test_the_id_of_a_user_may_be_an_address(api: Api) -> None:
     user = "https://login.example/users/1"
-    async with api.wiring.session(api.wiring.journeys["parcel"], "s-1") as session:
+    async with api.app_state.session(api.app_state.journeys["parcel"], "s-1") as session:
         await session.start_session(user=user)
 
     assert (await exported(api, user))[-1]["type"] == "end"
@@ -661,10 +663,10 @@ async def test_the_id_of_a_user_may_be_an_address(api: Api) -> None:
 async def test_a_session_stays_until_the_cache_has_deleted_its_copy(
     memory_url: str, redis: Any, redis_network: Proxy
 ) -> None:
-    wiring = wired(*PARLOURS, url=memory_url, encryption_key=KEY)
-    wiring.cache = open_cache(redis_network.url)
+    app_state = wired(*PARLOURS, url=memory_url, encryption_key=KEY)
+    app_state.cache = open_cache(redis_network.url)
     redis_network.refuses = True
-    async with serving(wiring) as api:
+    async with serving(app_state) as api:
         session = await api.begin("parlour", "s-cached", user=ANN)
         await api.says(session, "hello")
         await redis.set("jg:default:context:s-cached", "x")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from journeygraph.journeys.declarations.fields import Field, Range, Regex
 from journeygraph.journeys.locale import LANGUAGES
-from journeygraph.journeys.notions.fields import Field, Range, Regex
 from journeygraph.nodes.commands import (
     Back,
     Cancel,

@@ -13,8 +13,8 @@ from openai import AsyncOpenAI, BadRequestError, ConflictError
 
 from journeygraph import NEVER, Journey, Pathway
 from journeygraph.nodes.llm.scripted import ScriptedModel
-from journeygraph.server.access.keys import Wanted
-from journeygraph.server.access.limits import Limits, read_limits
+from journeygraph.server.access.keys import KeyRequest
+from journeygraph.server.access.limits import RateLimits, read_limits
 from journeygraph.server.discover.journeys import Served
 from journeygraph.server.http.auth import Keys
 from journeygraph.server.http.event_logs import TurnLog
@@ -500,8 +500,8 @@ async def test_a_name_of_a_session_belongs_to_the_user_of_the_key(
     serve: Serve, client_of: Clients
 ) -> None:
     api = await serve(keys=Keys(uses_stored=True))
-    assert api.wiring.keys.stored is not None
-    make = api.wiring.keys.stored.create
+    assert api.app_state.keys.stored is not None
+    make = api.app_state.keys.stored.create
     server = await made_key(make, "admin")
     keys = [await made_key(make, "talk", user=name) for name in ("ann", "ben", "ann")]
     bound = await made_key(make, "talk", user="ann", session="s-9")
@@ -533,7 +533,7 @@ async def test_a_name_of_a_session_belongs_to_the_user_of_the_key(
 async def test_a_session_that_begins_with_a_message_counts_as_one(
     serve: Serve, client_of: Clients
 ) -> None:
-    limits = Limits(read_limits("sessions", "key 1/minute"))
+    limits = RateLimits(read_limits("sessions", "key 1/minute"))
     api = await serve(keys=Keys([KEY], limits=limits), limits=limits)
     client = client_of(api)
     said: Any = {"model": "parcel", "messages": [user("hello")]}
@@ -552,10 +552,10 @@ async def test_a_session_that_begins_with_a_message_counts_as_one(
 
 
 async def test_a_name_of_a_user_counts_as_one_session(serve: Serve, client_of: Clients) -> None:
-    limits = Limits(read_limits("sessions", "key 1/minute"))
+    limits = RateLimits(read_limits("sessions", "key 1/minute"))
     api = await serve(keys=Keys(uses_stored=True, limits=limits), limits=limits)
-    assert api.wiring.keys.stored is not None
-    client = client_of(api, await made_key(api.wiring.keys.stored.create, "talk", user="ann"))
+    assert api.app_state.keys.stored is not None
+    client = client_of(api, await made_key(api.app_state.keys.stored.create, "talk", user="ann"))
 
     replies = [
         await client.chat.completions.create(
@@ -570,4 +570,4 @@ async def test_a_name_of_a_user_counts_as_one_session(serve: Serve, client_of: C
 
 async def made_key(make: Any, *scopes: str, **more: Any) -> str:
     """Make a key; return it."""
-    return str((await make(Wanted(scopes, **more))).secret)
+    return str((await make(KeyRequest(scopes, **more))).secret)

@@ -23,7 +23,7 @@ from journeygraph.nodes.commands import Verdict
 from journeygraph.nodes.draft import beginning
 from journeygraph.nodes.llm.scripted import ScriptedModel, leads_to
 from journeygraph.nodes.state.stack import Situation
-from journeygraph.nodes.steer import Limits, steer
+from journeygraph.nodes.steer import SteeringLimits, steer
 from tests.support.clerks import said, staff
 from tests.support.house_desk import ASKED, STAFF, Desk, Moving
 from tests.support.talk import Talk
@@ -426,7 +426,7 @@ VERDICTS = st.builds(
     st.sampled_from(["pattern", "condition", "own", "model", "cache"]),
     st.floats(min_value=-1, max_value=2),
 )
-LIMITS = Limits(depth=3, confidence=0.7, activation=0.7)
+LIMITS = SteeringLimits(depth=3, confidence=0.7, activation=0.7)
 
 
 @given(st.lists(st.lists(VERDICTS, max_size=4), max_size=8))

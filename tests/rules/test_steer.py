@@ -31,7 +31,7 @@ from journeygraph.nodes import commands as c
 from journeygraph.nodes.commands import Go, Verdict
 from journeygraph.nodes.state.session import Frame, Position
 from journeygraph.nodes.state.stack import Situation
-from journeygraph.nodes.steer import Limits, Steering, allowed_transitions, steer
+from journeygraph.nodes.steer import Steering, SteeringLimits, allowed_transitions, steer
 
 
 class Shouted(BaseTrigger):
@@ -84,7 +84,7 @@ class Garage(Journey):
 
 SPEC = Garage.spec
 BY_NAME = {transition.label: transition for transition in SPEC.transitions}
-LIMITS = Limits(depth=3, confidence=0.7)
+LIMITS = SteeringLimits(depth=3, confidence=0.7)
 DETOURS = ("hours", "parts", "mistake")
 PLAIN = ("desk", "repair", "paid")
 
@@ -111,7 +111,7 @@ def situation(
     return Situation(position, context or {}, question, 7)
 
 
-def asked(where: Situation, *understood: c.Command, limits: Limits = LIMITS) -> Steering:
+def asked(where: Situation, *understood: c.Command, limits: SteeringLimits = LIMITS) -> Steering:
     return steer(SPEC, where, understood, limits)
 
 
@@ -343,7 +343,7 @@ def test_after_the_end_there_is_nothing_to_run_but_a_closing_word():
 def test_a_depth_over_the_limit_changes_nothing(name):
     """Depth limit: the smaller of both; nothing changes but a condition that asked."""
     before = situation("hours" if name != "hours" else "parts", "desk", context={"car": "red"})
-    result = asked(before, pattern(name), limits=Limits(1, 0.7))
+    result = asked(before, pattern(name), limits=SteeringLimits(1, 0.7))
 
     assert result.position == before.position
     assert (result.run, result.say, result.refused_depth) == (None, "too_deep", (2, 1))
@@ -366,7 +366,7 @@ CONTEXTS = st.dictionaries(
     st.sampled_from(["car", "asked", "note", "x"]),
     st.none() | NUMBERS | st.text(max_size=3) | st.lists(NUMBERS, max_size=2),
 )
-LIMIT = st.builds(Limits, st.integers(1, 4), st.sampled_from([0.0, 0.7, 1.0]))
+LIMIT = st.builds(SteeringLimits, st.integers(1, 4), st.sampled_from([0.0, 0.7, 1.0]))
 FIRED = st.lists(st.sampled_from([id_of("is urgent"), "gone"]), unique=True)
 
 
@@ -409,7 +409,7 @@ def anywhere(draw: Any) -> Situation:
 
 @given(where=anywhere(), understood=COMMANDS, limits=LIMIT)
 def test_steer_never_raises_and_touches_nothing_it_was_given(
-    where: Situation, understood: list[c.Command], limits: Limits
+    where: Situation, understood: list[c.Command], limits: SteeringLimits
 ) -> None:
     """Section 3: pure and total."""
     before = copy.deepcopy((where.position, where.context))
@@ -425,7 +425,7 @@ def test_steer_never_raises_and_touches_nothing_it_was_given(
 
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_moves_only_along_what_is_legal_and_was_said(
-    where: Situation, understood: list[c.Command], limits: Limits
+    where: Situation, understood: list[c.Command], limits: SteeringLimits
 ) -> None:
     """Section 3: the rest is dropped."""
     seen_false = {
@@ -451,7 +451,7 @@ def test_steer_moves_only_along_what_is_legal_and_was_said(
 
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_leaves_a_stack_in_which_every_detour_stands_once(
-    where: Situation, understood: list[c.Command], limits: Limits
+    where: Situation, understood: list[c.Command], limits: SteeringLimits
 ) -> None:
     """Stack at start, Detour asked for again, Depth limit."""
     before = where.position["stack"]
@@ -476,7 +476,7 @@ def test_steer_leaves_a_stack_in_which_every_detour_stands_once(
 
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_audits_each_detour_that_is_entered_and_left(
-    where: Situation, understood: list[c.Command], limits: Limits
+    where: Situation, understood: list[c.Command], limits: SteeringLimits
 ) -> None:
     """Issue, part 6: a row for each detour entered and left."""
     before = {*(frame["pathway"] for frame in where.position["stack"]), where.position["pathway"]}

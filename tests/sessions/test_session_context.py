@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 
 from journeygraph import Journey, JourneyConfig, Pathway
 from journeygraph.graphs.records.definitions import Definitions
-from journeygraph.graphs.session.session import Session
+from journeygraph.graphs.session.session import StoredSession
 from journeygraph.journeys.examples.insurance_claim import AGENTS, TOOLS, InsuranceClaim
 from journeygraph.server.cache import MemoryCache
 from journeygraph.server.cache.redis import RedisCache
@@ -52,13 +52,13 @@ def session_id() -> str:
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Notes the sessions whose context is read from a checkpoint."""
     noted: list[str] = []
-    context = Session.context
+    context = StoredSession.context
 
-    async def counted(session: Session, head: Any) -> Any:
+    async def counted(session: StoredSession, head: Any) -> Any:
         noted.append(session.session_id)
         return await context(session, head)
 
-    monkeypatch.setattr(Session, "context", counted)
+    monkeypatch.setattr(StoredSession, "context", counted)
     return noted
 
 
@@ -72,11 +72,11 @@ async def api_on(memory_url: str) -> AsyncIterator[Callable[..., Any]]:
         ) -> Api:
             # By a clock that stands still, nothing is forgotten, and a cache that is left alone is
             # left alone for good.
-            wiring = wired(*served, url=url, **more)
-            wiring.cache = (
+            app_state = wired(*served, url=url, **more)
+            app_state.cache = (
                 RedisCache(redis, lambda: 0.0, budget) if redis else MemoryCache(clock=lambda: 0.0)
             )
-            return await stack.enter_async_context(serving(wiring))
+            return await stack.enter_async_context(serving(app_state))
 
         yield start
 
@@ -107,7 +107,7 @@ async def test_it_tells_who_where_and_since_when(
         "history": None,
         "next_cursor": None,
     }
-    assert api.wiring.contexts.counts.hits == 1
+    assert api.app_state.contexts.counts.hits == 1
 
 
 async def test_of_a_concierge_it_tells_which_journey_is_active_and_since_when(
@@ -142,7 +142,7 @@ async def test_after_every_commit_it_is_there_already(
         "payment",
     ]
     assert seen[4]["context"] == seen[1]["context"] == {**FIRST, "street": "Main"}
-    assert api.wiring.contexts.counts.hits == 5
+    assert api.app_state.contexts.counts.hits == 5
 
 
 async def test_another_process_never_gives_an_older_one(
@@ -213,7 +213,7 @@ async def test_whatever_redis_does_the_answers_are_the_same(
             await api.says(session, f"{message} {session[-1]}")
             for _ in range(2):
                 assert await context(api, session) == await context(plain, session)
-    counts = api.wiring.cache.counts
+    counts = api.app_state.cache.counts
     assert counts.errors > 0 or "lags" in fault
     assert counts.unasked > 10 or "lags" in fault
 
@@ -223,15 +223,15 @@ async def test_a_turn_does_not_wait_for_redis(
 ) -> None:
     api = await api_on(redis=redis_network.url)
     session = await api.begin(session_id=session_id)
-    await api.wiring.contexts.written()
+    await api.app_state.contexts.written()
     redis_network.silent = True
     assert (await api.says(session, "street=Main"))["pathway_id"] == "payment"
-    writing = asyncio.ensure_future(api.wiring.contexts.written())
+    writing = asyncio.ensure_future(api.app_state.contexts.written())
     await asyncio.sleep(0)
     assert not writing.done()
     redis_network.cut()
     await writing
-    assert api.wiring.cache.counts.errors == 1
+    assert api.app_state.cache.counts.errors == 1
 
 
 async def test_redis_holds_it_for_an_hour_and_less_where_a_session_lives_less(
@@ -243,15 +243,15 @@ async def test_redis_holds_it_for_an_hour_and_less_where_a_session_lives_less(
             api = await api_on(redis=redis_server.url, session_ttl_seconds=ttl)
             name = f"{session_id}-{ttl:g}"
             session = await api.begin(session_id=name, context=FIRST)
-            await api.wiring.contexts.written()
+            await api.app_state.contexts.written()
             key = f"jg:default:context:{name}"
             assert least < await raw.pttl(key) <= most
             await raw.delete(key)
             await context(other, session)
-            await other.wiring.contexts.written()
+            await other.app_state.contexts.written()
             assert least < await raw.pttl(key) <= most
             await api.client.delete(session)
-            await api.wiring.contexts.written()
+            await api.app_state.contexts.written()
             assert await raw.exists(key) == 0
 
 
@@ -266,7 +266,7 @@ async def test_two_servers_share_what_is_in_redis(
     theirs = await api_on(url=kept_url, redis=redis_server.url, database_pool_size=3)
     session = await ours.begin(session_id=session_id, context=FIRST)
     await ours.says(session, "street=Main")
-    await ours.wiring.contexts.written()
+    await ours.app_state.contexts.written()
     assert (await context(theirs, session))["context"] == {**FIRST, "street": "Main"}
     assert loads == []
 
@@ -292,11 +292,11 @@ async def test_the_context_of_another_database_is_a_miss(
     api = await api_on(redis=redis_server.url)
     other = await api_on(url=f"memory://{uuid.uuid4()}", redis=redis_server.url)
     session = await api.begin(session_id=session_id, context={"n": 1})
-    await api.wiring.contexts.written()
+    await api.app_state.contexts.written()
     await other.begin(session_id=session_id, context={"n": 2})
-    await other.wiring.contexts.written()
+    await other.app_state.contexts.written()
     assert (await context(api, session))["context"] == {"n": 1}
-    assert api.wiring.contexts.counts.hits == 0
+    assert api.app_state.contexts.counts.hits == 0
 
 
 async def test_what_a_sensitive_journey_hears_is_never_in_redis(
@@ -313,7 +313,7 @@ async def test_what_a_sensitive_journey_hears_is_never_in_redis(
             "heard": "canary-b",
         }
     await api.client.post(f"{session}/rollback", json={"version": 0})
-    await api.wiring.contexts.written()
+    await api.app_state.contexts.written()
     async with Redis.from_url(redis_server.url) as raw:
         keys = [key async for key in raw.scan_iter(match=f"*{session_id}*")]
         values = [await raw.get(key) async for key in raw.scan_iter(match="jg:*")]
@@ -334,12 +334,12 @@ async def test_nineteen_of_twenty_looks_are_hits_also_when_redis_forgets(
     for number in range(5):
         for name, session in zip(names, sessions, strict=True):
             await ours.says(session, f"n{number}")
-            await ours.wiring.contexts.written()
+            await ours.app_state.contexts.written()
             if number == 2:
                 async with Redis.from_url(redis_server.url) as raw:
                     await raw.delete(f"jg:default:context:{name}")
             for api in (ours, theirs, ours, theirs):
                 await context(api, session)
-                await api.wiring.contexts.written()
-    counts = [api.wiring.contexts.counts for api in (ours, theirs)]
+                await api.app_state.contexts.written()
+    counts = [api.app_state.contexts.counts for api in (ours, theirs)]
     assert [(count.hits, count.misses) for count in counts] == [(36, 4), (40, 0)]

@@ -30,7 +30,7 @@ from journeygraph import (
     VersionNotFoundError,
     taken_back,
 )
-from journeygraph.graphs.records.listing import Place
+from journeygraph.graphs.records.listing import PageEnd
 from journeygraph.graphs.storage import statements
 from journeygraph.graphs.storage.statements import Row, Sql, Statement, now
 from journeygraph.nodes.json_data import stamp
@@ -745,7 +745,7 @@ async def test_a_page_costs_as_much_among_many_sessions_as_among_few(
         file = tmp_path / f"{many}.db"
         call = await talk(Parcel, AGENTS, f"sqlite:///{file}", session_id=f"first-{many}")
         await _add_sessions(call.journey, many)
-        deep = Place(stamp(now() - timedelta(seconds=many)), "parcel", "s-1")
+        deep = PageEnd(stamp(now() - timedelta(seconds=many)), "parcel", "s-1")
         steps[many] = [
             _steps_of(file, query, status, place)
             for place in (None, deep)
@@ -781,7 +781,7 @@ async def _add_sessions(journey: Parcel, many: int) -> None:
     await store.write(Statement(statements.BEGIN_SESSION, written))
 
 
-def _steps_of(file: Path, query: Sql, status: str, after: Place | None) -> int:
+def _steps_of(file: Path, query: Sql, status: str, after: PageEnd | None) -> int:
     """Return how many hundreds of steps a page takes."""
     steps = 0
 

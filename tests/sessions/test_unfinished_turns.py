@@ -16,7 +16,7 @@ from journeygraph import (
     StateError,
 )
 from journeygraph.graphs.evidence.verification import verify
-from journeygraph.graphs.session import unfinished
+from journeygraph.graphs.session import orphaned_turns
 from journeygraph.graphs.storage import connections
 from journeygraph.graphs.storage.connections import Leases
 from journeygraph.graphs.storage.sealing import AesSeal, Seals
@@ -362,7 +362,7 @@ async def test_the_chain_of_a_session_holds_after_turns_that_died(
             return journey
         return opened(postgres_url, agents={**AGENTS, **agents})
 
-    for tries in (1, unfinished.MOST_TRIES + 1):
+    for tries in (1, orphaned_turns.MOST_TRIES + 1):
         gate = Gate()
         for number in range(tries):
             gate.reached.clear()

@@ -26,7 +26,7 @@ from journeygraph import (
     Transition,
 )
 from journeygraph.graphs.storage.sealing import AesSeal
-from journeygraph.graphs.storage.statements import FORGET_RECORDS, Records
+from journeygraph.graphs.storage.statements import FORGET_RECORDS, TableMapper
 from journeygraph.graphs.storage.tables import metadata
 from tests.support.clerks import said
 from tests.support.post_office import database
@@ -375,7 +375,7 @@ PLACES = {
 
 @pytest.mark.parametrize("table", PLACES)
 def test_a_record_is_sealed_column_by_column_for_the_place_of_its_row(table: str) -> None:
-    records, seal = Records(metadata.tables[table]), AesSeal(KEY)
+    records, seal = TableMapper(metadata.tables[table]), AesSeal(KEY)
     seal.tenant = "t"
     row = {"session_id": "s", "turn": 3, "version": 3, "key": "k", "id": "e"}
     row["number"] = 7

@@ -47,9 +47,9 @@ def agency() -> Agency:
 @pytest.fixture
 async def api(url: str, agency: Agency) -> AsyncIterator[Api]:
     """A server of this release, with the journeys of the store."""
-    wiring = wired(agency.serving(Trip), agency.serving(SecretTrip), url=url, **LIFE)
-    wiring.given = golden.given()
-    async with serving(wiring) as api:
+    app_state = wired(agency.serving(Trip), agency.serving(SecretTrip), url=url, **LIFE)
+    app_state.given = golden.given()
+    async with serving(app_state) as api:
         yield api
 
 
@@ -173,9 +173,9 @@ async def test_stored_definitions_serve_the_sessions_of_both_versions(api: Api) 
 
 async def test_a_sealed_session_is_refused_with_another_key(url: str, agency: Agency) -> None:
     config: dict[str, Any] = {**LIFE, "encryption_key": bytes(32)}
-    wiring = wired(agency.serving(SecretTrip), url=url, **config)
+    app_state = wired(agency.serving(SecretTrip), url=url, **config)
     with pytest.raises((StateError, ValueError), match="key"):
-        async with wiring.opened():
+        async with app_state.opened():
             pytest.fail("the server started")
 
 
@@ -193,7 +193,7 @@ def test_the_stores_of_a_release_have_both_plain_and_sealed_sessions(tmp_path: P
 
 
 async def test_every_session_can_be_exported_and_deleted(api: Api, url: str) -> None:
-    store = api.wiring.directory.store
+    store = api.app_state.directory.store
     listed = {row["session_id"] for row in await store.read(ALL)}
     await store.write(Statement(GIVE, [{}]))
 

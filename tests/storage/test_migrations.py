@@ -25,7 +25,7 @@ from journeygraph.graphs.storage.migrate import HEAD, migrate
 from journeygraph.graphs.storage.migrate_postgres import (
     ALONE,
     SAVER_HEAD,
-    Versions,
+    MigrationHeads,
     migrate_postgres,
 )
 from tests.support.clocks import Clock
@@ -116,7 +116,7 @@ def test_a_database_of_the_first_release_keeps_its_sessions(empty_url: str) -> N
             "INSERT INTO sessions VALUES ('s', 'j', '1', 'active', 'p', 3, '1', '1', '1')"
         )
     done = migrate_postgres(empty_url)
-    assert (done.before.ours, done.after) == ("0001", Versions(HEAD, SAVER_HEAD))
+    assert (done.before.ours, done.after) == ("0001", MigrationHeads(HEAD, SAVER_HEAD))
     with connected(empty_url) as connection:
         columns = "tenant, version, fence, lease_until"
         row = connection.execute(f"SELECT {columns} FROM sessions").fetchone()
@@ -208,7 +208,7 @@ def test_migrations_at_the_same_time_do_the_work_once(empty_url: str) -> None:
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         done = list(pool.map(migrate_postgres, [empty_url] * 4))
     assert sum(item.before != item.after for item in done) == 1
-    assert {item.after for item in done} == {Versions(HEAD, SAVER_HEAD)}
+    assert {item.after for item in done} == {MigrationHeads(HEAD, SAVER_HEAD)}
 
 
 def test_a_migration_that_hangs_is_not_waited_for_for_ever(empty_url: str) -> None:

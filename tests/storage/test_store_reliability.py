@@ -15,7 +15,7 @@ import pytest
 from journeygraph import ConfigurationError, JourneyConfig, StateError
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.session.jobs import Expiry
-from journeygraph.graphs.session.session import Session
+from journeygraph.graphs.session.session import StoredSession
 from journeygraph.graphs.storage import connections
 from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
 from journeygraph.server.settings import Settings
@@ -285,7 +285,7 @@ async def test_a_start_that_has_begun_is_not_said_to_have_failed(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(postgres_url) as parcel:
-        monkeypatch.setattr(Session, "values", unanswered)
+        monkeypatch.setattr(StoredSession, "values", unanswered)
         with pytest.raises(StateError, match="Read the state of the session"):
             await parcel.start()
         assert found(postgres_url, "SELECT version FROM sessions") == [(0,)]
@@ -300,16 +300,16 @@ async def test_a_turn_whose_callback_fails_stands_also_if_that_cannot_be_audited
     async with opened(postgres_url, on_end=ended) as parcel:
         await parcel.start()
         await parcel.process_message("street=Elm")
-        monkeypatch.setattr(Session, "audited", unanswered)
+        monkeypatch.setattr(StoredSession, "audited", unanswered)
         assert (await parcel.process_message("card=1")).is_journey_complete
 
 
 async def test_a_rollback_gives_its_own_version_though_another_process_moved_on(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    roll = Session.rolled_back
+    roll = StoredSession.rolled_back
 
-    async def overtaken(self: Session, *args: Any) -> Any:
+    async def overtaken(self: StoredSession, *args: Any) -> Any:
         made = await roll(self, *args)
         elsewhere = Elsewhere(postgres_url)
         elsewhere._open.set()
@@ -320,7 +320,7 @@ async def test_a_rollback_gives_its_own_version_though_another_process_moved_on(
     async with opened(postgres_url) as parcel:
         await parcel.start()
         await parcel.process_message("street=Elm")
-        monkeypatch.setattr(Session, "rolled_back", overtaken)
+        monkeypatch.setattr(StoredSession, "rolled_back", overtaken)
         session = await parcel.rollback(0)
         assert (session.version, session.accumulated_context) == (2, {})
         assert (await parcel.versions())[-1].version == 3

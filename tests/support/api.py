@@ -17,12 +17,12 @@ import uvicorn
 
 from journeygraph import Journey, JourneyConfig
 from journeygraph.journeys.config import TENANT
-from journeygraph.server.access.limits import Limits
+from journeygraph.server.access.limits import RateLimits
 from journeygraph.server.app import app_of
 from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.auth import Keys
-from journeygraph.server.http.turns import Turns
-from journeygraph.server.http.wiring import Wiring
+from journeygraph.server.http.turns import RunningTurns
 from journeygraph.server.scripted import PromptServer
 from journeygraph.server.telemetry import Metrics
 from tests.support.clerks import staff
@@ -37,7 +37,7 @@ EVENTS = {"Accept": "text/event-stream"}
 class Api:
     """A server that runs, and a client of it."""
 
-    wiring: Wiring
+    app_state: AppState
     port: int
     client: httpx2.AsyncClient
 
@@ -119,13 +119,15 @@ def message_request(api: Api, session: str, message: str) -> bytes:
 
 
 @asynccontextmanager
-async def serving(wiring: Wiring, protocol: Any = "auto", **headers: str) -> AsyncIterator[Api]:
+async def serving(
+    app_state: AppState, protocol: Any = "auto", **headers: str
+) -> AsyncIterator[Api]:
     """Serve what is wired until the block ends."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     config = uvicorn.Config(
-        app_of(wiring), http=protocol, log_config=None, server_header=False, lifespan="on"
+        app_of(app_state), http=protocol, log_config=None, server_header=False, lifespan="on"
     )
     server = PromptServer(config)
     running = asyncio.create_task(server.serve([listener]))
@@ -134,7 +136,7 @@ async def serving(wiring: Wiring, protocol: Any = "auto", **headers: str) -> Asy
             await asyncio.sleep(0.002)
         place = f"http://127.0.0.1:{port}"
         async with httpx2.AsyncClient(base_url=place, headers=headers, timeout=110) as client:
-            yield Api(wiring, port, client)
+            yield Api(app_state, port, client)
     finally:
         server.stop()
         await running
@@ -147,15 +149,15 @@ def wired(
     model: Any = False,
     versions: Sequence[Served] = (),
     metrics: Metrics | None = None,
-    limits: Limits | None = None,
+    limits: RateLimits | None = None,
     cors_origins: Sequence[str] = (),
     tenant: str = TENANT,
     **config: Any,
-) -> Wiring:
+) -> AppState:
     """Join journeys as the command would; by default the two of the post office, in memory."""
     older = {(one.journey.spec.id, one.journey.spec.version): one for one in versions}
     post_office = (Served(Parcel, staff(Parcel)), Served(Letter, staff(Letter)))
-    return Wiring(
+    return AppState(
         config=JourneyConfig(
             persistence=url or f"memory://{uuid.uuid4()}", tenant=tenant, **config
         ),
@@ -165,7 +167,7 @@ def wired(
         cors_origins=cors_origins,
         shows_docs=not keys,
         shows_page=not keys,
-        turns=Turns(tenant=tenant),
+        turns=RunningTurns(tenant=tenant),
         versions=older,
         model=model,
         metrics=metrics,

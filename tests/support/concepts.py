@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from journeygraph.graphs.drawing import pipelines
-from journeygraph.graphs.drawing.pipelines import END, START, Chart, PipelineNode, Way
+from journeygraph.graphs.drawing.pipelines import END, START, Chart, DrawnLine, PipelineNode
 from journeygraph.graphs.drawing.svg import svg
 from tests.support.pages import blocks
 
@@ -38,7 +38,7 @@ def flow(title: str, about: str, parts: Mapping[str, str], lines: str) -> str:
     ways = []
     for line in lines.split(", "):
         source, sign, target = re.split(" ([>?]) ", line)
-        ways.append(Way(ends.get(source, source), ends.get(target, target), sign == "?"))
+        ways.append(DrawnLine(ends.get(source, source), ends.get(target, target), sign == "?"))
     drawn = pipelines.svg(Chart(title, about, stations, tuple(ways)))
     return drawn.replace(f"Agents of the pipeline {title}: ", "Steps: ").replace(">Agent ", ">")
 

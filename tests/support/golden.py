@@ -35,7 +35,7 @@ from journeygraph.graphs.records.definitions import Definitions
 from journeygraph.graphs.session.manager import PathwayManager
 from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
 from journeygraph.server.definitions.loader import spec_of
-from journeygraph.server.definitions.stored_journeys import Given
+from journeygraph.server.definitions.stored_journeys import Providers
 from journeygraph.server.discover.journeys import Served
 from tests.support.clerks import said
 from tests.support.postgres import Postgres, connected, end_shared, shared
@@ -118,10 +118,10 @@ class DyingAgency(Agency):
         os._exit(0)
 
 
-def given() -> Given:
+def given() -> Providers:
     """Return the agents and tools of the stored definition."""
     space = work()
-    return Given(space["AGENTS"], space["TOOLS"], model=False)
+    return Providers(space["AGENTS"], space["TOOLS"], model=False)
 
 
 LIFE: dict[str, Any] = {

@@ -19,7 +19,7 @@ for name in (
         "journeygraph.graphs.drawing.pipelines",
         "journeygraph.server.app",
     ),
-    *("journeygraph.server.definitions.stored_journeys", "journeygraph.server.http.wiring"),
+    *("journeygraph.server.definitions.stored_journeys", "journeygraph.server.http.app_state"),
     # Libraries import these only once they are used, which is in each process.
     *("openai.resources.beta.beta", "langchain_ollama", "httpcore2", "anyio._backends._asyncio"),
     *("phonenumbers", "email_validator", "text_to_num"),

@@ -259,7 +259,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "Journeys": (),
     "Files": ("journeygraph.journeys.files",),
     "Fields, transitions and guidelines": (
-        "journeygraph.journeys.notions",
+        "journeygraph.journeys.declarations",
         "journeygraph.journeys.locale",
     ),
     "Agents and tools": ("journeygraph.journeys.agents",),
@@ -299,7 +299,7 @@ def _entry(name: str) -> str:
 
 
 def _group(thing: Any) -> str:
-    module = getattr(thing, "__module__", "journeygraph.journeys.notions")
+    module = getattr(thing, "__module__", "journeygraph.journeys.declarations")
     found = (
         title
         for title, rooms in _GROUPS.items()

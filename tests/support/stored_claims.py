@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from journeygraph.graphs.records.definitions import Draft
+from journeygraph.graphs.records.definitions import DefinitionDraft
 from journeygraph.journeys.files.loading import document_kind
 
 CLAIM = """
@@ -93,6 +93,6 @@ def written(folder: Path, files: Mapping[str, str] = FILES) -> Path:
     return folder
 
 
-def draft(name: str, text: str, **beside: str) -> Draft:
+def draft(name: str, text: str, **beside: str) -> DefinitionDraft:
     """A definition as `load` makes it."""
-    return Draft(document_kind(text, name), name.partition(".")[0], name, text, beside)
+    return DefinitionDraft(document_kind(text, name), name.partition(".")[0], name, text, beside)

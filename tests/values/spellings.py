@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.declarations.fields import Field
 from journeygraph.nodes.values.reading import value_of
 from journeygraph.nodes.values.setting import Setting, Unreadable
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from journeygraph.journeys.notions.fields import Field, Regex
+from journeygraph.journeys.declarations.fields import Field, Regex
 from journeygraph.nodes.values.numbers import place_of
 from tests.values.spellings import DE, ES, FR, REFUSED, US, assert_read, assert_refused, read
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from journeygraph.journeys.notions.fields import FIELD_TYPES, Field, Range
+from journeygraph.journeys.declarations.fields import FIELD_TYPES, Field, Range
 from journeygraph.nodes.json_data import plain
 from journeygraph.nodes.values.checking import hint_of, shown
 from journeygraph.nodes.values.finding import Scan

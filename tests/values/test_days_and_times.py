@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from journeygraph.journeys.notions.fields import Field, Range
+from journeygraph.journeys.declarations.fields import Field, Range
 from journeygraph.nodes.values.setting import Setting
 from journeygraph.nodes.values.times import is_half_in_doubt
 from tests.values.spellings import DE, ES, FR, GB, US, assert_read, assert_refused, read

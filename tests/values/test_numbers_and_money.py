@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.declarations.fields import Field
 from journeygraph.nodes.values.setting import Setting
 from tests.values.spellings import DE, ES, FR, REFUSED, US, assert_read, assert_refused, read
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.declarations.fields import Field
 from journeygraph.nodes.values.finding import Scan
 from journeygraph.nodes.values.setting import Setting
 from tests.values.spellings import DE, ES, FR, US

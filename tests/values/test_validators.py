@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Regex
+from journeygraph.journeys.declarations.fields import Check, Field, Length, Range, Regex
 from journeygraph.nodes.values.checking import hint_of, refusal_of, shown
 from journeygraph.nodes.values.reading import value_of
 from tests.values.spellings import DE, US

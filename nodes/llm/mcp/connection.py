@@ -26,7 +26,7 @@ Opening = Callable[[AsyncExitStack], "Client"]
 """Makes a client that is not open yet, and leaves with the stack what must be closed after it."""
 
 
-class Link:
+class ConnectionTask:
     """Own task for the SDK's connection, which is bound to one task.
 
     When a connection breaks, the SDK cancels the task that opened it, and no other task may close
@@ -127,7 +127,7 @@ class Connection:
         self.seconds = seconds
         self.lasting = lasting
         self.refusal = ""
-        self._links: list[Link] = []
+        self._links: list[ConnectionTask] = []
         self._over = False
         self._one_at_a_time = asyncio.Lock()
 
@@ -176,7 +176,7 @@ class Connection:
         return client
 
     async def _linked(self) -> Client:
-        link = Link(self._opening)
+        link = ConnectionTask(self._opening)
         self._links = [*(old for old in self._links if not old.over), link]
         try:
             client = await link.ready(self.seconds)

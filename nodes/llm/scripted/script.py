@@ -24,11 +24,11 @@ from journeygraph.nodes.llm.scripted import wire
 from journeygraph.nodes.llm.scripted.wire import (
     Call,
     Json,
-    Piece,
     Reply,
     Speech,
     StreamedReply,
     UseTool,
+    WirePiece,
 )
 
 Text: TypeAlias = str | Mapping[str, Any] | BaseModel
@@ -142,7 +142,7 @@ class Fault:
 
         def stalled(call: Call) -> Reply:
             begun = _begun(Speech.of(of), call, pieces)
-            return replace(begun, pieces=(*begun.pieces, Piece(b"", wait=math.inf)))
+            return replace(begun, pieces=(*begun.pieces, WirePiece(b"", wait=math.inf)))
 
         return cls("stall", stalled)
 
@@ -199,7 +199,7 @@ class Fault:
 
 def _bad_json(call: Call) -> Reply:
     if call.stream:
-        return Reply.of_events(iter([Piece(b'data: {"id": "chatcmpl-scripted", "choi\n\n')]))
+        return Reply.of_events(iter([WirePiece(b'data: {"id": "chatcmpl-scripted", "choi\n\n')]))
     return Reply.of_body(b'{"id": "chatcmpl-scripted", "choices": [{"index": 0, "mess')
 
 
@@ -215,7 +215,7 @@ def _begun(speech: Speech, call: Call, pieces: int) -> Reply:
     planned = wire.reply(speech, call)
     if not call.stream:
         data = planned.pieces[0].data
-        return replace(planned, pieces=(Piece(data[: len(data) // 2]),))
+        return replace(planned, pieces=(WirePiece(data[: len(data) // 2]),))
     spoken = [place for place, piece in enumerate(planned.pieces) if piece.spoken]
     end = spoken[pieces] if pieces < len(spoken) else spoken[-1] + 1
     return replace(planned, pieces=planned.pieces[:end])

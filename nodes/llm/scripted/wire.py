@@ -221,7 +221,7 @@ EVENTS = "text/event-stream; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WirePiece:
     """Bytes that are sent at once.
 
     Attributes:
@@ -248,7 +248,7 @@ class Reply:
     """
 
     status: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[WirePiece, ...]
     headers: Mapping[str, str] = field(default_factory=dict)
     wait: float = 0.0
     whole: bool = True
@@ -257,10 +257,10 @@ class Reply:
     def of_body(cls, body: bytes, *, status: int = 200, kind: str = JSON) -> Self:
         """Return a response that is sent at once."""
         headers = {"content-type": kind, "content-length": str(len(body))}
-        return cls(status, (Piece(body, spoken=True),), headers)
+        return cls(status, (WirePiece(body, spoken=True),), headers)
 
     @classmethod
-    def of_events(cls, pieces: Iterator[Piece]) -> Self:
+    def of_events(cls, pieces: Iterator[WirePiece]) -> Self:
         """Return a response that is sent event by event."""
         return cls(200, tuple(pieces), {"content-type": EVENTS})
 
@@ -297,7 +297,7 @@ def body(speech: Speech, call: Call) -> Json:
     return {**_head(call, "chat.completion"), "choices": [choice], "usage": usage(speech, call)}
 
 
-def events(speech: Speech, call: Call) -> Iterator[Piece]:
+def events(speech: Speech, call: Call) -> Iterator[WirePiece]:
     """Yield a message as a stream: the role, each piece, the finish, the usage, the end."""
     yield event(chunk(call, {"role": "assistant", "content": None if speech.text is None else ""}))
     for delta in _deltas(speech, call):
@@ -317,12 +317,12 @@ def chunk(call: Call, delta: Json | None, finish: str | None = None) -> Json:
     return {**_head(call, "chat.completion.chunk"), "choices": choices, "usage": None}
 
 
-def event(data: Json) -> Piece:
+def event(data: Json) -> WirePiece:
     """Return an object as one event of a stream."""
-    return Piece(b"data: " + encoded(data) + b"\n\n")
+    return WirePiece(b"data: " + encoded(data) + b"\n\n")
 
 
-DONE = Piece(b"data: [DONE]\n\n")
+DONE = WirePiece(b"data: [DONE]\n\n")
 
 
 def usage(speech: Speech, call: Call) -> Json:

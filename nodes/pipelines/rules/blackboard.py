@@ -19,7 +19,7 @@ from journeygraph.nodes.pipelines.work import (
     short,
     shown,
 )
-from journeygraph.nodes.state.session import Output
+from journeygraph.nodes.state.session import AgentOutput
 
 CONTROLLER = "controller"
 DONE, OUT_OF_ROUNDS, NOBODY = "done", "max_iterations", "no_specialist"
@@ -38,7 +38,7 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     return Brief(extra, {"phase": "control"}, lambda: _ask(work))
 
 
-def entries(work: Work) -> list[Output]:
+def entries(work: Work) -> list[AgentOutput]:
     """Return what is on the board, the oldest first."""
     peers = set(work.peers)
     return [r for r in work.results if not r.get("error") and r["agent"] in peers]
@@ -50,7 +50,7 @@ def asked(work: Work) -> int:
     return sum(result["agent"] in peers for result in work.results)
 
 
-async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:
+async def after(work: Work, result: AgentOutput, chooser: Chooser) -> dict[str, Any]:
     """Return the next agent, or the reason why there is none."""
     values = result["values"]
     if result.get("error") or values.get("done"):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from journeygraph.journeys.agents.signature import Ask, FieldSpec
 from journeygraph.nodes.json_data import canonical, copied
 from journeygraph.nodes.pipelines.work import RESPONSE, Brief, Conclusion, Work, failed, in_order
-from journeygraph.nodes.state.session import Output
+from journeygraph.nodes.state.session import AgentOutput
 
 PROPOSE, VOTE = "propose", "vote"
 _ROUNDING = 1e-9
@@ -23,7 +23,7 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     return vote_on(name, proposals(work))
 
 
-def vote_on(name: str, candidates: list[Output], **also: Any) -> Brief:
+def vote_on(name: str, candidates: list[AgentOutput], **also: Any) -> Brief:
     """Ask for a vote on the proposals of some agents.
 
     Args:
@@ -36,13 +36,13 @@ def vote_on(name: str, candidates: list[Output], **also: Any) -> Brief:
     return Brief(extra, {"phase": VOTE}, lambda: _ballot(name, candidates))
 
 
-def votes_in(work: Work) -> list[Output]:
+def votes_in(work: Work) -> list[AgentOutput]:
     """Return the votes that there are, in the order of the agents."""
     cast = [r for r in work.results if r.get("phase") == VOTE and not r.get("error")]
     return in_order(cast)
 
 
-def _ballot(name: str, candidates: list[Output]) -> Ask:
+def _ballot(name: str, candidates: list[AgentOutput]) -> Ask:
     """Return what a model is asked for in a vote: one of the candidates, and how sure it is."""
     names = tuple(dict.fromkeys(candidate["agent"] for candidate in candidates))
     fields = (
@@ -71,12 +71,12 @@ def following(work: Work) -> dict[str, Any]:
     return {"phase": VOTE, "voters": [proposal["agent"] for proposal in proposals(work)]}
 
 
-def proposals(work: Work) -> list[Output]:
+def proposals(work: Work) -> list[AgentOutput]:
     """Return what can be voted for, in the order of the agents."""
     return [r for r in work.given if r.get("phase") == PROPOSE]
 
 
-def outcome(work: Work) -> Outcome:
+def outcome(work: Work) -> VoteOutcome:
     """Count the votes that there are."""
     settings = work.pipeline.settings
     strategy, threshold = settings["voting_strategy"], settings["threshold"]
@@ -94,7 +94,7 @@ def conclude(work: Work) -> Conclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class VoteOutcome:
     """Result of a vote.
 
     Attributes:
@@ -128,8 +128,12 @@ class Outcome:
 
 
 def counted(
-    work: Work, proposals: Sequence[Output], votes: Sequence[Output], strategy: str, share: float
-) -> Outcome:
+    work: Work,
+    proposals: Sequence[AgentOutput],
+    votes: Sequence[AgentOutput],
+    strategy: str,
+    share: float,
+) -> VoteOutcome:
     """Count the votes for some proposals.
 
     Proposals that say the same are one, under the name of the first who made it. An agent whose
@@ -158,27 +162,27 @@ def counted(
 
 def _outcome(
     tally: Mapping[str, float], strategy: str, share: float, flags: tuple[str, ...]
-) -> Outcome:
+) -> VoteOutcome:
     cast = sum(tally.values())
     if not cast:
-        return Outcome(None, "no_votes", tally, flags)
+        return VoteOutcome(None, "no_votes", tally, flags)
     most = max(tally.values())
     leading = [name for name, votes in tally.items() if most - votes < _ROUNDING]
     if strategy == "unanimous":
         winner = leading[0] if len(tally) == 1 else None
-        return Outcome(winner, None if winner else "not_unanimous", tally, flags)
+        return VoteOutcome(winner, None if winner else "not_unanimous", tally, flags)
     if len(leading) > 1:
-        return Outcome(None, "tie", tally, flags)
+        return VoteOutcome(None, "tie", tally, flags)
     at_least = strategy == "threshold"
     enough = most >= share * cast - _ROUNDING if at_least else most > share * cast + _ROUNDING
     if share >= 1:  # more than all is not to be had
         enough = most >= cast - _ROUNDING
-    return Outcome(
+    return VoteOutcome(
         leading[0] if enough else None, None if enough else "below_threshold", tally, flags
     )
 
 
-def _same(proposals: Sequence[Output]) -> dict[str, str]:
+def _same(proposals: Sequence[AgentOutput]) -> dict[str, str]:
     """Return each proposer with the first who proposed the same."""
     first: dict[bytes, str] = {}
     return {p["agent"]: first.setdefault(_said(p["values"]), p["agent"]) for p in proposals}
@@ -189,12 +193,12 @@ def _said(values: Mapping[str, Any]) -> bytes:
     return canonical(" ".join(said.casefold().split()) if isinstance(said, str) else dict(values))
 
 
-def _chosen(result: Output, same: Mapping[str, str]) -> str | None:
+def _chosen(result: AgentOutput, same: Mapping[str, str]) -> str | None:
     vote = result["values"].get("vote", result["agent"])
     return same.get(vote) if isinstance(vote, str) else None
 
 
-def _weight(work: Work, result: Output) -> float:
+def _weight(work: Work, result: AgentOutput) -> float:
     sure = result["values"].get("confidence", 1.0)
     is_number = isinstance(sure, (int, float)) and not isinstance(sure, bool)
     confidence = min(max(float(sure), 0.0), 1.0) if is_number else 1.0

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from journeygraph.journeys.agents.signature import Ask, FieldSpec
-from journeygraph.nodes.pipelines.rules.consensus import VOTE, Outcome, counted, vote_on, votes_in
+from journeygraph.nodes.pipelines.rules.consensus import (
+    VOTE,
+    VoteOutcome,
+    counted,
+    vote_on,
+    votes_in,
+)
 from journeygraph.nodes.pipelines.work import (
     RESPONSE,
     Brief,
@@ -17,7 +23,7 @@ from journeygraph.nodes.pipelines.work import (
     only,
     shown,
 )
-from journeygraph.nodes.state.session import Output
+from journeygraph.nodes.state.session import AgentOutput
 
 JUDGE = "judge"
 POSITION, REBUTTAL = "position", "rebuttal"
@@ -59,19 +65,19 @@ def following(work: Work) -> dict[str, Any]:
     return {"phase": VOTE, "voters": [result["agent"] for result in last_words(work)]}
 
 
-def speeches(work: Work) -> list[Output]:
+def speeches(work: Work) -> list[AgentOutput]:
     """Return the debate, round by round."""
     spoken = [r for r in work.given if r.get("phase") in _ASKS]
     return sorted(spoken, key=lambda result: result.get("round", 1))
 
 
-def last_words(work: Work) -> list[Output]:
+def last_words(work: Work) -> list[AgentOutput]:
     """Return the last outputs of each agent, in the order of the agents."""
     last = {result["agent"]: result for result in speeches(work)}
     return in_order(list(last.values()))
 
 
-def outcome(work: Work) -> Outcome:
+def outcome(work: Work) -> VoteOutcome:
     """Count the votes for the last positions of the agents."""
     return counted(work, last_words(work), votes_in(work), "majority", _MAJORITY)
 

@@ -14,7 +14,7 @@ from journeygraph.nodes.authored import contained
 from journeygraph.nodes.json_data import copied
 from journeygraph.nodes.pipelines.choosing import Chooser
 from journeygraph.nodes.pipelines.work import Brief, Conclusion, Work, failed, short
-from journeygraph.nodes.state.session import Output
+from journeygraph.nodes.state.session import AgentOutput
 from journeygraph.nodes.telemetry import part_raised
 
 MOST_TURNS = 3
@@ -41,7 +41,7 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     return Brief(extra, ask=lambda: _ask(work, name), history=step["history"])
 
 
-async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:
+async def after(work: Work, result: AgentOutput, chooser: Chooser) -> dict[str, Any]:
     """Return who has the word next; the one who has it keeps it where a request is refused."""
     name = result["agent"]
     if result.get("error"):

@@ -8,7 +8,7 @@ from typing import Any
 from journeygraph.journeys.agents.signature import Ask
 from journeygraph.nodes.json_data import copied
 from journeygraph.nodes.pipelines.work import Brief, Conclusion, Work, failed, failures, only, shown
-from journeygraph.nodes.state.session import Output
+from journeygraph.nodes.state.session import AgentOutput
 
 AGGREGATOR = "aggregator"
 SYNTHESIZER = "synthesizer"
@@ -19,7 +19,7 @@ _SYNTHESIZE = Ask(
 )
 
 
-class Sequential:
+class SequentialRule:
     """One agent after the other: each is given what those before gave."""
 
     def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
@@ -41,7 +41,7 @@ class Sequential:
         return Conclusion(values)
 
 
-class Parallel:
+class ParallelRule:
     """All agents at once, and perhaps one who makes one of what they gave."""
 
     def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
@@ -64,7 +64,7 @@ class Parallel:
         return Conclusion([result["values"] for result in work.given])
 
 
-class Router:
+class RouterRule:
     """One agent is chosen, and answers."""
 
     def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
@@ -83,7 +83,7 @@ class Router:
         )
 
 
-class Ensemble:
+class EnsembleRule:
     """The best agents for a task answer at once; a synthesizer makes one of it."""
 
     def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
@@ -111,7 +111,7 @@ class Ensemble:
         return only(results[-1] if results else None, report, synthesizer)
 
 
-def _outputs(given: Sequence[Output]) -> dict[str, Any]:
+def _outputs(given: Sequence[AgentOutput]) -> dict[str, Any]:
     outputs: dict[str, Any] = {}
     for result in given:
         outputs.update(copied(result["values"]))

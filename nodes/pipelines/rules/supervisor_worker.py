@@ -19,7 +19,7 @@ from journeygraph.nodes.pipelines.work import (
     merged,
     short,
 )
-from journeygraph.nodes.state.session import Output
+from journeygraph.nodes.state.session import AgentOutput
 
 SUPERVISOR = "supervisor"
 PLAN, REVIEW, COMPOSE = "plan", "review", "compose"
@@ -44,7 +44,7 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
     return Brief(extra, {"phase": now}, lambda: _asks(work, now))
 
 
-async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:
+async def after(work: Work, result: AgentOutput, chooser: Chooser) -> dict[str, Any]:
     """Return the parts that the supervisor's answer leads to: its plan, or what is done again."""
     if result.get("error"):
         return {"open": []}

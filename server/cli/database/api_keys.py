@@ -11,7 +11,7 @@ from typing import Any
 
 from journeygraph.graphs.storage.store import open_store
 from journeygraph.journeys import ConfigurationError, JourneyConfig, Page
-from journeygraph.server.access.keys import ApiKey, NewKey, StoredKeys, Wanted
+from journeygraph.server.access.keys import ApiKey, KeyRequest, NewKey, StoredKeys
 from journeygraph.server.cli.terminal.rendering import err, listing, out, row, show_next, write_json
 from journeygraph.server.settings import StorePlace
 
@@ -30,7 +30,7 @@ def seconds_of(life: str) -> int:
     raise ConfigurationError(f"{life!r:.40} is not a time. Write a number and s, m, h or d: 90d.")
 
 
-def create(wanted: Wanted, place: StorePlace, *, as_json: bool) -> None:
+def create(wanted: KeyRequest, place: StorePlace, *, as_json: bool) -> None:
     """Make a key, and show it once."""
     _show_new(_done(place, lambda keys, tenant: keys.create(wanted, tenant)), as_json=as_json)
 

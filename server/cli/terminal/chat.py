@@ -15,7 +15,7 @@ from typing import Any
 from journeygraph.journeys import InvalidMessageError
 from journeygraph.journeys.store_url import masked
 from journeygraph.nodes.json_data import clocked
-from journeygraph.server.cli.terminal.conversation import Conversation
+from journeygraph.server.cli.terminal.conversation import TerminalConversation
 from journeygraph.server.cli.terminal.rendering import (
     announce,
     interruptible,
@@ -27,7 +27,7 @@ from journeygraph.server.cli.terminal.rendering import (
 )
 from journeygraph.server.cli.terminal.slash import run_slash
 from journeygraph.server.discover.errors import command
-from journeygraph.server.discover.journeys import Found, find
+from journeygraph.server.discover.journeys import FoundJourney, find
 from journeygraph.server.settings import Settings
 
 
@@ -55,7 +55,7 @@ def _chat(
     settings.require_key(found.journey.spec)
     config = settings.config(store)
     announce(config, found.journey.spec, model=found.model)
-    conversation = Conversation(found, session or f"chat-{secrets.token_hex(4)}", config)
+    conversation = TerminalConversation(found, session or f"chat-{secrets.token_hex(4)}", config)
     interruptible()
     listening = conversation.errors.listening()
     with clocked(conversation.clock), listening, asyncio.Runner() as runner:
@@ -76,7 +76,7 @@ def _chat(
     return state
 
 
-def _stubbed(found: Found, file: Path) -> Found:
+def _stubbed(found: FoundJourney, file: Path) -> FoundJourney:
     """Return a journey with the results of a file, which the first line names.
 
     Raises:
@@ -91,21 +91,23 @@ def _stubbed(found: Found, file: Path) -> Found:
     return found
 
 
-def _again(conversation: Conversation, journey: str, store: str | None, stubs: Path | None) -> str:
+def _again(
+    conversation: TerminalConversation, journey: str, store: str | None, stubs: Path | None
+) -> str:
     kept_in = ["--store", masked(store)] if store else []
     kept_in += ["--stubs", str(stubs)] if stubs else []
     words = ["chat", journey, *kept_in, "--session", conversation.session_id]
     return f"{command()} {shlex.join(words)}"
 
 
-def _greet(found: Found, opening: str) -> None:
+def _greet(found: FoundJourney, opening: str) -> None:
     spec = found.journey.spec
     purpose = f": {spec.purpose.splitlines()[0]}" if spec.purpose else ""
     out.print(f"{spec.name}{purpose}", style="bold", markup=False)
     out.print(f"{opening} /help lists the commands.", style="dim", markup=False)
 
 
-def _converse(runner: asyncio.Runner, conversation: Conversation) -> None:
+def _converse(runner: asyncio.Runner, conversation: TerminalConversation) -> None:
     """Read line after line until the end of the input, /quit, or an interrupt."""
     try:
         for line in _lines():
@@ -116,7 +118,7 @@ def _converse(runner: asyncio.Runner, conversation: Conversation) -> None:
         out.print()
 
 
-def _answer(runner: asyncio.Runner, conversation: Conversation, line: str) -> None:
+def _answer(runner: asyncio.Runner, conversation: TerminalConversation, line: str) -> None:
     """Run a slash command or a turn; an interrupt cancels the turn, not the conversation."""
     if line.startswith("/"):
         runner.run(run_slash(conversation, line))

@@ -28,7 +28,7 @@ from journeygraph.server.cli.terminal.rendering import (
     short,
     troubles,
 )
-from journeygraph.server.discover.journeys import Found
+from journeygraph.server.discover.journeys import FoundJourney
 from journeygraph.server.logs import ErrorLog, Raised, is_debugged
 
 
@@ -47,7 +47,7 @@ class ClockAhead:
         self._ahead = time - datetime.now(UTC)
 
 
-class Conversation:
+class TerminalConversation:
     """A session that is continued or started, and the display of its turns.
 
     Args:
@@ -73,7 +73,7 @@ class Conversation:
         JourneyDefinitionError: The journey is abstract.
     """
 
-    def __init__(self, found: Found, session_id: str, config: JourneyConfig) -> None:
+    def __init__(self, found: FoundJourney, session_id: str, config: JourneyConfig) -> None:
         spec, agents = found.journey.spec, found.agents_for(config)
         self.cassette: Cassette | None = None
         if not spec.entry:

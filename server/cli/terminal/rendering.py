@@ -29,7 +29,7 @@ from journeygraph.nodes.llm.models import SERVER, ModelSet, chat_of, is_configur
 from journeygraph.server.discover.errors import described
 
 if TYPE_CHECKING:
-    from journeygraph.server.http.wiring import Wiring
+    from journeygraph.server.http.app_state import AppState
     from journeygraph.server.logs import Raised
 
 _UNBROKEN = 10_000
@@ -164,12 +164,12 @@ def announce(
         to.print(_NO_KEY, style="yellow")
 
 
-def announce_all(wiring: Wiring, to: Terminal = out) -> None:
+def announce_all(app_state: AppState, to: Terminal = out) -> None:
     """Write the models of a server's journeys."""
-    groups = wiring.by_model() or [(wiring.model, [])]
+    groups = app_state.by_model() or [(app_state.model, [])]
     for model, specs in groups:
         whose = f"{', '.join(spec.id for spec in specs)}: " if groups[1:] else ""
-        announce(wiring.config, *specs, model=model, whose=whose, to=to)
+        announce(app_state.config, *specs, model=model, whose=whose, to=to)
 
 
 def models_of(config: JourneyConfig, model: Any) -> str:

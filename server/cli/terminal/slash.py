@@ -27,7 +27,7 @@ from journeygraph.nodes.services import setting_at
 from journeygraph.nodes.state.form_state import field_named
 from journeygraph.nodes.values.checking import shown as as_read
 from journeygraph.nodes.values.setting import Setting
-from journeygraph.server.cli.terminal.conversation import Conversation
+from journeygraph.server.cli.terminal.conversation import TerminalConversation
 from journeygraph.server.cli.terminal.rendering import (
     listing,
     out,
@@ -136,13 +136,13 @@ _MISTAKES = (
 class _Slash(NamedTuple):
     """A command: its function, its help text, and its needs."""
 
-    run: Callable[[Conversation, str], Awaitable[None]]
+    run: Callable[[TerminalConversation, str], Awaitable[None]]
     usage: str
     help: str
     needs_session: bool = True
 
 
-async def run_slash(conversation: Conversation, line: str) -> None:
+async def run_slash(conversation: TerminalConversation, line: str) -> None:
     """Run one slash command; report a mistake in it, and continue."""
     name, _, argument = line.partition(" ")
     command = _COMMANDS.get(name.lower())
@@ -161,7 +161,7 @@ async def run_slash(conversation: Conversation, line: str) -> None:
         say(error)
 
 
-async def _help(_: Conversation, __: str) -> None:
+async def _help(_: TerminalConversation, __: str) -> None:
     """List the commands."""
     shown = listing("", "")
     for command in _COMMANDS.values():
@@ -170,7 +170,7 @@ async def _help(_: Conversation, __: str) -> None:
     out.print(shown)
 
 
-async def _state(conversation: Conversation, _: str) -> None:
+async def _state(conversation: TerminalConversation, _: str) -> None:
     session = await conversation.journey.get_session_state()
     if session is None:
         raise CommandError("The session does not exist any more.")
@@ -191,7 +191,7 @@ async def _state(conversation: Conversation, _: str) -> None:
     out.print(shown)
 
 
-async def _resume(conversation: Conversation, given: str) -> None:
+async def _resume(conversation: TerminalConversation, given: str) -> None:
     """Answer the question of an agent: JSON, or a text."""
     try:
         value = json.loads(given)
@@ -200,7 +200,7 @@ async def _resume(conversation: Conversation, given: str) -> None:
     await conversation.resume(value)
 
 
-async def _event(conversation: Conversation, given: str) -> None:
+async def _event(conversation: TerminalConversation, given: str) -> None:
     """Take an event from outside: its name, and its data as JSON."""
     name, _, written = given.partition(" ")
     if not name:
@@ -214,7 +214,7 @@ async def _event(conversation: Conversation, given: str) -> None:
     await conversation.happen(name, data)
 
 
-async def _wait(conversation: Conversation, given: str) -> None:
+async def _wait(conversation: TerminalConversation, given: str) -> None:
     """Let time pass in the session, without a message."""
     seconds = seconds_in(given)
     if seconds is None:
@@ -223,7 +223,7 @@ async def _wait(conversation: Conversation, given: str) -> None:
         out.print("Nothing was due.", style="dim")
 
 
-async def _sessions(conversation: Conversation, given: str) -> None:
+async def _sessions(conversation: TerminalConversation, given: str) -> None:
     shown = listing("")
     page = await conversation.journey.list(after=given.strip() or None)
     for session_id in page:
@@ -234,7 +234,7 @@ async def _sessions(conversation: Conversation, given: str) -> None:
         out.print(f"Next page: /sessions {page.next}", markup=False)
 
 
-async def _history(conversation: Conversation, _: str) -> None:
+async def _history(conversation: TerminalConversation, _: str) -> None:
     shown = listing("turn", "who", "message")
     entries = await conversation.journey.transcript()
     gone = taken_back(entries)
@@ -243,7 +243,7 @@ async def _history(conversation: Conversation, _: str) -> None:
     out.print(shown if shown.row_count else "There are no messages yet.")
 
 
-async def _versions(conversation: Conversation, _: str) -> None:
+async def _versions(conversation: TerminalConversation, _: str) -> None:
     shown = listing("version", "kind", "pathway", "message")
     for version in await conversation.journey.versions():
         back = version.rolled_back_to
@@ -252,7 +252,7 @@ async def _versions(conversation: Conversation, _: str) -> None:
     out.print(shown)
 
 
-async def _rollback(conversation: Conversation, argument: str) -> None:
+async def _rollback(conversation: TerminalConversation, argument: str) -> None:
     if not (argument.isdecimal() and len(argument) < _LONGEST_NUMBER):
         raise CommandError("Give a version: /rollback N. /versions lists them.")
     session = await conversation.journey.rollback(int(argument))
@@ -265,7 +265,7 @@ async def _rollback(conversation: Conversation, argument: str) -> None:
     )
 
 
-async def _context(conversation: Conversation, name: str) -> None:
+async def _context(conversation: TerminalConversation, name: str) -> None:
     context = await conversation.journey.snapshot()
     if not name:
         shown = listing("name", "value")
@@ -283,7 +283,7 @@ async def _context(conversation: Conversation, name: str) -> None:
     out.print(shown)
 
 
-async def _audit(conversation: Conversation, _: str) -> None:
+async def _audit(conversation: TerminalConversation, _: str) -> None:
     shown = listing("turn", "what", "from", "to", "why")
     for entry in await conversation.journey.audit():
         why = " · ".join(part for part in (entry.trigger, entry.reason) if part)
@@ -292,11 +292,11 @@ async def _audit(conversation: Conversation, _: str) -> None:
     out.print(shown if shown.row_count else "No transition has fired yet.")
 
 
-async def _fields(conversation: Conversation, name: str) -> None:
+async def _fields(conversation: TerminalConversation, name: str) -> None:
     await _show_fields(conversation.journey, name)
 
 
-async def _save(conversation: Conversation, name: str) -> None:
+async def _save(conversation: TerminalConversation, name: str) -> None:
     # Most conversations are not saved, and what plays them again takes long to import.
     from journeygraph.server.conversations.recorder import default_file, record, write_recorded  # noqa: PLC0415
 

@@ -126,22 +126,22 @@ async def _known(escalation_id: Id) -> str:
 KnownId = Annotated[str, Depends(_known)]
 
 
-async def _case(escalation_id: KnownId, wiring: UpToDate) -> EscalationCase:
-    case = await wiring.directory.escalation(escalation_id)
+async def _case(escalation_id: KnownId, app_state: UpToDate) -> EscalationCase:
+    case = await app_state.directory.escalation(escalation_id)
     # One of a journey that is not served here is none of ours.
-    if case is None or case.entry.journey_id not in wiring.journeys:
+    if case is None or case.entry.journey_id not in app_state.journeys:
         raise _not_found()
     return case
 
 
-async def _called(escalation_id: KnownId, wiring: UpToDate) -> AsyncIterator[_Called]:
-    entry = await wiring.directory.escalation_entry(escalation_id)
-    if entry is None or entry.journey_id not in wiring.journeys:
+async def _called(escalation_id: KnownId, app_state: UpToDate) -> AsyncIterator[_Called]:
+    entry = await app_state.directory.escalation_entry(escalation_id)
+    if entry is None or entry.journey_id not in app_state.journeys:
         raise _not_found()
-    listed = await wiring.directory.find(entry.session_id)
+    listed = await app_state.directory.find(entry.session_id)
     if listed is None:  # deleted a moment ago
         raise _not_found()
-    async with wiring.session(await served_of(listed, wiring), entry.session_id) as session:
+    async with app_state.session(await served_of(listed, app_state), entry.session_id) as session:
         yield _Called(entry, session)
 
 
@@ -151,19 +151,19 @@ Called = Annotated[_Called, Depends(_called)]
 
 @router.get("")
 async def listed(
-    wiring: UpToDate,
+    app_state: UpToDate,
     journey_id: str | None = None,
     status: EscalationStatus | None = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Escalations:
     """List escalations, newest first; without a status, the open and claimed ones."""
-    journeys = list(wiring.journeys)
+    journeys = list(app_state.journeys)
     if journey_id is not None:
-        journeys = [known_journey(wiring, journey_id).id]
+        journeys = [known_journey(app_state, journey_id).id]
     before = None if cursor is None else number_of(cursor)
     # One more than asked for tells whether there is another page.
-    found = await wiring.directory.escalations(
+    found = await app_state.directory.escalations(
         journeys, status=status or "", before=before, limit=limit + 1
     )
     page = paged(found, limit, lambda one: cursor_behind(one.number))

@@ -11,22 +11,22 @@ from fastapi import APIRouter, Depends, Path
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import TypeAdapter
 
-from journeygraph.graphs.records.listing import Listed, cursor_behind
+from journeygraph.graphs.records.listing import SessionListing, cursor_behind
 from journeygraph.journeys import SessionExpiredError, VersionInfo, VersionNotFoundError
 from journeygraph.server.access.callers import Caller
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.deps import (
-    Asking,
+    CurrentCaller,
+    Deps,
     LastEvent,
     ListedSession,
     RequestId,
-    Wired,
     served_of,
 )
 from journeygraph.server.http.event_logs import STORED, EventId
 from journeygraph.server.http.problems import Problem
 from journeygraph.server.http.routing import ApiRoute
 from journeygraph.server.http.turns import GRACE_SECONDS, problem_data, reply_data
-from journeygraph.server.http.wiring import Wiring
 
 _AT_ONCE = 200
 """Number of versions that are read at once."""
@@ -45,7 +45,7 @@ router = APIRouter(prefix="/v1/sessions", tags=["turns"], route_class=ApiRoute)
 
 
 async def _of_turn(
-    listed: ListedSession, turn: TurnNumber, last: LastEvent, wiring: Wired, request_id: RequestId
+    listed: ListedSession, turn: TurnNumber, last: LastEvent, app_state: Deps, request_id: RequestId
 ) -> _Events:
     """Return the events of a turn: from memory, from the store, or those that are to come."""
     known = last or EventId(turn)
@@ -57,7 +57,7 @@ async def _of_turn(
             "that turn.",
         )
     session_id = listed.session_id
-    if log := wiring.turns.log_of(session_id, turn, known.run):
+    if log := app_state.turns.log_of(session_id, turn, known.run):
         return log.events(known.number)
     if known.run == STORED:
         return _these()
@@ -68,12 +68,16 @@ async def _of_turn(
             f"The session has no turn {turn}; its last one is {listed.version}.",
         )
     if turn <= listed.version:
-        return _these(await _reply(wiring, listed, turn))
-    return turn_to_come(wiring, listed, turn, request_id)
+        return _these(await _reply(app_state, listed, turn))
+    return turn_to_come(app_state, listed, turn, request_id)
 
 
 async def _of_session(
-    listed: ListedSession, last: LastEvent, wiring: Wired, request_id: RequestId, caller: Asking
+    listed: ListedSession,
+    last: LastEvent,
+    app_state: Deps,
+    request_id: RequestId,
+    caller: CurrentCaller,
 ) -> _Events:
     """Return the versions of a session from now on, or after the last one that is known."""
     known = last.turn if last else listed.version
@@ -81,7 +85,7 @@ async def _of_session(
         raise _gone(f"The session has no version {known}; its last one is {listed.version}.")
     if listed.status == "expired":
         raise SessionExpiredError(f"Session '{listed.session_id}' has expired.")
-    return _versions(wiring, listed, known, request_id, caller)
+    return _versions(app_state, listed, known, request_id, caller)
 
 
 @router.get("/{session_id}/turns/{turn}/events", response_class=EventSourceResponse)
@@ -113,13 +117,13 @@ def _gone(detail: str) -> Problem:
     return Problem(HTTPStatus.GONE, "events_gone", f"{detail} {remedy}")
 
 
-async def _reply(wiring: Wiring, listed: Listed, turn: int) -> ServerSentEvent:
+async def _reply(app_state: AppState, listed: SessionListing, turn: int) -> ServerSentEvent:
     """Return the last event of a turn, made from the store.
 
     Raises:
         Problem: The state of the turn was pruned, or it is no turn of the user.
     """
-    async with wiring.session(await served_of(listed, wiring), listed.session_id) as session:
+    async with app_state.session(await served_of(listed, app_state), listed.session_id) as session:
         try:
             response = await session.response_at(turn)
         except VersionNotFoundError:
@@ -135,16 +139,16 @@ async def _these(*events: ServerSentEvent) -> _Events:
 
 
 async def turn_to_come(
-    wiring: Wiring, listed: Listed, turn: int, request_id: str
+    app_state: AppState, listed: SessionListing, turn: int, request_id: str
 ) -> AsyncIterator[ServerSentEvent]:
     """Wait for the commit of a turn of another process, and yield its last event."""
-    limit = wiring.config.turn_timeout_seconds + GRACE_SECONDS
-    with wiring.turns.watched.watch(listed.session_id, wiring.directory.heads) as seen:
+    limit = app_state.config.turn_timeout_seconds + GRACE_SECONDS
+    with app_state.turns.watched.watch(listed.session_id, app_state.directory.heads) as seen:
         try:
             async with asyncio.timeout(limit):
                 await seen.beyond(turn - 1)
             if seen.end != "stopping":
-                yield await _reply(wiring, listed, turn)
+                yield await _reply(app_state, listed, turn)
         except TimeoutError:
             yield _error(_UNCOMMITTED, request_id)
         except Exception as error:
@@ -152,18 +156,18 @@ async def turn_to_come(
 
 
 async def _versions(
-    wiring: Wiring, listed: Listed, known: int, request_id: str, caller: Caller
+    app_state: AppState, listed: SessionListing, known: int, request_id: str, caller: Caller
 ) -> _Events:
     # An id without data: whoever connects again before the first event misses nothing.
     yield ServerSentEvent(id=str(known))
-    watched = wiring.turns.watched.watch(listed.session_id, wiring.directory.heads)
-    with wiring.keys.held(caller) as held, watched as seen:
+    watched = app_state.turns.watched.watch(listed.session_id, app_state.directory.heads)
+    with app_state.keys.held(caller) as held, watched as seen:
         while not seen.end:
             await held.limits(seen.beyond(known))
             if held.is_over:
                 return
             try:
-                found = [] if seen.end else await _after(wiring, listed, known)
+                found = [] if seen.end else await _after(app_state, listed, known)
             except Exception as error:
                 yield _error(error, request_id)
                 return
@@ -175,9 +179,11 @@ async def _versions(
         yield ServerSentEvent(event=seen.end, raw_data="{}")
 
 
-async def _after(wiring: Wiring, listed: Listed, version: int) -> Sequence[VersionInfo]:
+async def _after(
+    app_state: AppState, listed: SessionListing, version: int
+) -> Sequence[VersionInfo]:
     """Return the next versions of a session."""
-    async with wiring.session(await served_of(listed, wiring), listed.session_id) as session:
+    async with app_state.session(await served_of(listed, app_state), listed.session_id) as session:
         return await session.versions(_AT_ONCE, cursor_behind(version + 1))
 
 

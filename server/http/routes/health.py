@@ -18,13 +18,15 @@ async def healthz() -> Health:
 
 
 @router.get("/readyz")
-async def readyz(wiring: AnyonesWiring) -> Ready:
+async def readyz(app_state: AnyonesWiring) -> Ready:
     """Report that the server can take requests: its store, its key and what it serves.
 
     The store takes a write that is read back, at most once a second. It has the schema of this
     release, and a SQLite file is the one that was opened. The encryption key opens stored sessions.
     All definitions of the start are served. Otherwise 503, with each reason in `faults`.
     """
-    if found := await wiring.readiness.faults():
+    if found := await app_state.readiness.faults():
         raise not_ready(found)
-    return Ready(definitions_refused=sorted(wiring.catalogue.faults if wiring.catalogue else ()))
+    return Ready(
+        definitions_refused=sorted(app_state.catalogue.faults if app_state.catalogue else ())
+    )

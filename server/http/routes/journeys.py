@@ -21,10 +21,10 @@ from journeygraph.nodes.forms.openings import openings_of
 from journeygraph.nodes.json_data import now
 from journeygraph.nodes.services import setting_at
 from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.deps import JourneyVersion, UpToDate, known_version
 from journeygraph.server.http.problems import Problem
 from journeygraph.server.http.routing import ApiRoute, accept_of, preferred
-from journeygraph.server.http.wiring import Wiring
 
 
 class _OfSpec(BaseModel):
@@ -168,25 +168,27 @@ _FORMATS = {"text/plain": "mermaid", "image/svg+xml": "svg", "application/json":
 
 
 @router.get("")
-async def listed(wiring: UpToDate) -> Journeys:
+async def listed(app_state: UpToDate) -> Journeys:
     """List the journeys of this server."""
-    return Journeys(journeys=[_listed(served, wiring) for served in wiring.journeys.values()])
+    return Journeys(journeys=[_listed(served, app_state) for served in app_state.journeys.values()])
 
 
-def _listed(served: Served, wiring: Wiring) -> JourneyListed:
+def _listed(served: Served, app_state: AppState) -> JourneyListed:
     listed = JourneyListed.model_validate(served.journey.spec)
-    listed.versions = wiring.versions_of(listed.journey_id)
+    listed.versions = app_state.versions_of(listed.journey_id)
     if served.found:
         listed.sample_context = served.found.sample_context
     return listed
 
 
 @router.get("/{journey_id}")
-async def shown(journey_id: str, wiring: UpToDate, version: JourneyVersion = None) -> JourneyDetail:
+async def shown(
+    journey_id: str, app_state: UpToDate, version: JourneyVersion = None
+) -> JourneyDetail:
     """Show a journey: its pathways and transitions, and sentences to begin with."""
-    spec = (await known_version(wiring, journey_id, version)).journey.spec
+    spec = (await known_version(app_state, journey_id, version)).journey.spec
     # In a thread: the examples of a phone number load a library.
-    return await asyncio.to_thread(_detail, spec, wiring.config.locale)
+    return await asyncio.to_thread(_detail, spec, app_state.config.locale)
 
 
 @router.get(
@@ -204,7 +206,7 @@ async def shown(journey_id: str, wiring: UpToDate, version: JourneyVersion = Non
 )
 async def drawn(
     journey_id: str,
-    wiring: UpToDate,
+    app_state: UpToDate,
     request: Request,
     version: JourneyVersion = None,
     format: Literal["mermaid", "svg", "json"] | None = None,
@@ -216,7 +218,7 @@ async def drawn(
     ] = None,
 ) -> Response | Graph:
     """Draw pathways and transitions: Mermaid text, SVG, or nodes and edges as JSON."""
-    spec = (await known_version(wiring, journey_id, version)).journey.spec
+    spec = (await known_version(app_state, journey_id, version)).journey.spec
     wanted = format or _FORMATS[preferred(accept_of(request.scope), [*_FORMATS])]
     if pathway is not None:
         return await _agents(spec, pathway, wanted)

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from journeygraph.server.http.deps import Asking, Wired
+from journeygraph.server.http.deps import CurrentCaller, Deps
 from journeygraph.server.http.problems import Problem
 from journeygraph.server.http.routing import ApiRoute, accept_of
 
@@ -18,23 +18,23 @@ _FORMAT: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/metrics", response_class=Response, responses=_FORMAT)
-async def shown(request: Request, wiring: Wired, caller: Asking) -> Response:
+async def shown(request: Request, app_state: Deps, caller: CurrentCaller) -> Response:
     """Return the metrics of this process, in Prometheus' text format or as OpenMetrics.
 
     404 `metrics_off` unless the server is started with `JOURNEYGRAPH_METRICS=true`. They are of all
     tenants: 403 `other_tenant` for a key of another tenant than that of the settings.
     """
-    if caller.tenant != wiring.keys.anyone.tenant:
+    if caller.tenant != app_state.keys.anyone.tenant:
         raise Problem(
             HTTPStatus.FORBIDDEN,
             "other_tenant",
             "The metrics are of all tenants. Send a key of the tenant of the server's settings.",
         )
-    if wiring.metrics is None:
+    if app_state.metrics is None:
         raise Problem(
             HTTPStatus.NOT_FOUND,
             "metrics_off",
             "This server shows no metrics. Start it with JOURNEYGRAPH_METRICS=true.",
         )
-    text, media_type = await wiring.metrics.shown(accept_of(request.scope))
+    text, media_type = await app_state.metrics.shown(accept_of(request.scope))
     return Response(text, headers={"Content-Type": media_type})

@@ -14,12 +14,14 @@ from journeygraph.graphs.records.listing import cursor_of, paged, place_of
 from journeygraph.journeys import JourneySession, SessionExistsError, SessionExpiredError
 from journeygraph.server.access.callers import Caller
 from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.auth import is_loopback
 from journeygraph.server.http.deps import (
     REPLAYED,
-    Asking,
     Client,
+    CurrentCaller,
     Cursor,
+    Deps,
     IdempotencyKey,
     Limit,
     OpenSession,
@@ -28,7 +30,6 @@ from journeygraph.server.http.deps import (
     Text,
     Turns,
     UpToDate,
-    Wired,
     known_journey,
     served_of,
 )
@@ -47,7 +48,6 @@ from journeygraph.server.http.schemas import (
     Version,
     Versions,
 )
-from journeygraph.server.http.wiring import Wiring
 
 _YAML = "application/yaml"
 
@@ -58,8 +58,8 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ApiRout
 @beginning.post("", status_code=HTTPStatus.CREATED)
 async def begin(
     new: NewSession,
-    wiring: UpToDate,
-    caller: Asking,
+    app_state: UpToDate,
+    caller: CurrentCaller,
     client: Client,
     key: IdempotencyKey,
     response: Response,
@@ -71,14 +71,14 @@ async def begin(
     user = _owner_of(new, caller)
     # Without an id, the key stands for one: keys of another client stand for others.
     session_id = caller.session or new.session_id or new_id(client, key)
-    served = wiring.journeys[_journey_of(new, wiring)]
-    async with wiring.session(served, session_id) as session:
+    served = app_state.journeys[_journey_of(new, app_state)]
+    async with app_state.session(served, session_id) as session:
         try:
             begun = await session.start_session(
                 new.context, locale=new.own_locale(), user=user, idempotency_key=key
             )
         except (SessionExistsError, SessionExpiredError):
-            found = await wiring.directory.found(session_id)
+            found = await app_state.directory.found(session_id)
             if found and not caller.reaches(session_id, found.user):
                 raise no_session() from None
             raise
@@ -113,7 +113,7 @@ def _shown(session: JourneySession, response: Response) -> Session:
 
 @router.get("")
 async def listed(
-    wiring: Wired,
+    app_state: Deps,
     journey_id: str | None = None,
     status: Status | None = None,
     pathway_id: PathwayId = None,
@@ -122,12 +122,12 @@ async def listed(
     limit: Limit = 50,
 ) -> Sessions:
     """List sessions, newest activity first; expired ones only on request."""
-    journeys = list(wiring.journeys)
+    journeys = list(app_state.journeys)
     if journey_id is not None:
-        journeys = [known_journey(wiring, journey_id).id]
+        journeys = [known_journey(app_state, journey_id).id]
     after = None if cursor is None else place_of(cursor)
     # One more than asked for tells whether there is another page.
-    found = await wiring.directory.page(
+    found = await app_state.directory.page(
         journeys,
         status=status or "",
         pathway=pathway_id or "",
@@ -155,7 +155,7 @@ async def history(session: OpenSession, cursor: Cursor = None, limit: Turns = 20
 @router.get("/{session_id}/context")
 async def context(
     session: StandingSession,
-    wiring: Wired,
+    app_state: Deps,
     name: str | None = None,
     cursor: Cursor = None,
     limit: Turns = 200,
@@ -165,8 +165,8 @@ async def context(
     if name is None:
         return whole
     named = {name: whole.context[name]} if name in whole.context else {}
-    served = await served_of(session.listed, wiring)
-    async with wiring.session(served, session.listed.session_id) as opened:
+    served = await served_of(session.listed, app_state)
+    async with app_state.session(served, session.listed.session_id) as opened:
         past = await opened.context_history(name, limit, cursor)
     found = {"context": named, "history": past, "next_cursor": past.next}
     return whole.model_copy(update=found)
@@ -188,7 +188,7 @@ async def version(session: OpenSession, version: int) -> Version:
 @router.get("/{session_id}/audit")
 async def audit(
     session: OpenSession,
-    wiring: Wired,
+    app_state: Deps,
     request: Request,
     cursor: Cursor = None,
     limit: Turns = 200,
@@ -196,7 +196,9 @@ async def audit(
     """Return turns with their transitions, guidelines and checks, their decision and steps."""
     page = await session.turns(limit, cursor)
     is_here = request.client is not None and is_loopback(request.client.host)
-    errors = partial(wiring.raised_in, session.session_id) if wiring.errors and is_here else None
+    errors = (
+        partial(app_state.raised_in, session.session_id) if app_state.errors and is_here else None
+    )
     return Audit.of(session.session_id, page, page.next, errors)
 
 
@@ -230,7 +232,7 @@ async def fork(session: OpenSession, of: Fork, key: IdempotencyKey, response: Re
         }
     },
 )
-async def recording(session: OpenSession, wiring: Wired, key: IdempotencyKey) -> Response:
+async def recording(session: OpenSession, app_state: Deps, key: IdempotencyKey) -> Response:
     """Write the conversation of a session as a test, as `journeygraph record` does.
 
     It is played again in memory: agents are called again, the tools of effects are not. 409
@@ -239,7 +241,7 @@ async def recording(session: OpenSession, wiring: Wired, key: IdempotencyKey) ->
     # Loaded by the first request: most servers never get one.
     from journeygraph.server.conversations.recorder import default_file, record  # noqa: PLC0415
 
-    served = await wiring.serving(session.session_id, session.spec.id, session.spec.version)
+    served = await app_state.serving(session.session_id, session.spec.id, session.spec.version)
     found, file = served.found, default_file(session.session_id)
 
     async def written() -> str:
@@ -251,7 +253,7 @@ async def recording(session: OpenSession, wiring: Wired, key: IdempotencyKey) ->
         try:
             # In a loop of its own: the conversation is played as a whole, and files are read.
             recorded = await asyncio.to_thread(
-                lambda: asyncio.run(record(found, session.session_id, wiring.config, file))
+                lambda: asyncio.run(record(found, session.session_id, app_state.config, file))
             )
         except CommandError as error:
             raise _not_recordable(" ".join(error.lines)) from None
@@ -269,21 +271,21 @@ def _not_recordable(reason: str) -> Problem:
 
 
 @router.delete("/{session_id}", status_code=HTTPStatus.NO_CONTENT)
-async def delete(session: OpenSession, wiring: Wired) -> None:
+async def delete(session: OpenSession, app_state: Deps) -> None:
     """Delete a session with its history and its audit; refused while a turn runs."""
     await session.delete()
-    wiring.forget(session.session_id)
+    app_state.forget(session.session_id)
 
 
-def _journey_of(new: NewSession, wiring: Wiring) -> str:
+def _journey_of(new: NewSession, app_state: AppState) -> str:
     if new.journey_id is not None:
-        return known_journey(wiring, new.journey_id).id
-    if len(wiring.journeys) == 1:
-        return next(iter(wiring.journeys))
+        return known_journey(app_state, new.journey_id).id
+    if len(app_state.journeys) == 1:
+        return next(iter(app_state.journeys))
     raise Problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "journey_id_required",
-        _which(list(wiring.journeys)),
+        _which(list(app_state.journeys)),
     )
 
 

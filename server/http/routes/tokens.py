@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from journeygraph.server.access.callers import Scope
-from journeygraph.server.access.keys import TOKEN_SECONDS, StoredKeys, UnknownKeyError, Wanted
-from journeygraph.server.http.deps import Asking, Wired
+from journeygraph.server.access.keys import TOKEN_SECONDS, KeyRequest, StoredKeys, UnknownKeyError
+from journeygraph.server.http.deps import CurrentCaller, Deps
 from journeygraph.server.http.problems import Problem, unauthorized
 from journeygraph.server.http.routing import ApiRoute
 from journeygraph.server.http.schemas import SessionId, UserId
@@ -47,7 +47,7 @@ router = APIRouter(prefix="/v1/tokens", tags=["tokens"], route_class=ApiRoute)
 
 
 @router.post("", status_code=HTTPStatus.CREATED)
-async def make(new: NewToken, wiring: Wired, caller: Asking) -> Token:
+async def make(new: NewToken, app_state: Deps, caller: CurrentCaller) -> Token:
     """Make a token of a user for 15 minutes, to be given to the browser of this user.
 
     A server of yours asks for it, after it has checked the user. 409 `session_of_another`: the
@@ -56,7 +56,7 @@ async def make(new: NewToken, wiring: Wired, caller: Asking) -> Token:
     `Idempotency-Key`.
     """
     if new.session_id is not None:
-        found = await wiring.directory.found(new.session_id)
+        found = await app_state.directory.found(new.session_id)
         if found and found.user != new.user:
             raise Problem(
                 HTTPStatus.CONFLICT,
@@ -64,8 +64,8 @@ async def make(new: NewToken, wiring: Wired, caller: Asking) -> Token:
                 "The session exists, and does not belong to this user. Name another session, or "
                 "leave out `session_id`.",
             )
-    keys = StoredKeys(wiring.directory.store)
-    wanted = Wanted(
+    keys = StoredKeys(app_state.directory.store)
+    wanted = KeyRequest(
         (Scope.TALK,),
         user=new.user,
         session=new.session_id,

@@ -14,16 +14,17 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
-from journeygraph.graphs.session.turn import Given, rule_of
+from journeygraph.graphs.session.turn import TurnRequest, rule_of
 from journeygraph.journeys import JourneyResponse
 from journeygraph.server.access.callers import Caller
+from journeygraph.server.http.app_state import AppState
 from journeygraph.server.http.deps import (
     REPLAYED,
-    Asking,
+    CurrentCaller,
+    Deps,
     IdempotencyKey,
     RequestId,
     SessionName,
-    Wired,
 )
 from journeygraph.server.http.event_logs import TurnLog
 from journeygraph.server.http.routing import (
@@ -35,9 +36,8 @@ from journeygraph.server.http.routing import (
 )
 from journeygraph.server.http.schemas import Event, Message, Reply, Resumed
 from journeygraph.server.http.turns import AS_EVENTS
-from journeygraph.server.http.wiring import Wiring
 
-_Answer = Callable[[str, Any, Wired, Asking, str | None], Awaitable[JourneyResponse]]
+_Answer = Callable[[str, Any, Deps, CurrentCaller, str | None], Awaitable[JourneyResponse]]
 
 
 class TurnRoute(ApiRoute):
@@ -70,7 +70,7 @@ class TurnRoute(ApiRoute):
         session_id = session_name(scope["path_params"]["session_id"])
         given = await request.given(self._model, value)
         key = idempotency_key(request.headers)
-        answered = await self._answer(session_id, given, request.wiring, request.caller, key)
+        answered = await self._answer(session_id, given, request.app_state, request.caller, key)
         body = Reply.of(session_id, answered).model_dump_json().encode()
         headers = REPLAYED if answered.replayed else None
         await Response(body, media_type=JSON, headers=headers)(scope, receive, send)
@@ -84,7 +84,11 @@ _RESUME = "/v1/sessions/{session_id}/resume"
 
 @router.post(_PATH, responses=AS_EVENTS, response_model=Reply)
 async def answer(
-    session_id: SessionName, given: Message, wiring: Wired, caller: Asking, key: IdempotencyKey
+    session_id: SessionName,
+    given: Message,
+    app_state: Deps,
+    caller: CurrentCaller,
+    key: IdempotencyKey,
 ) -> JourneyResponse:
     """Send a message of the user; the reply comes when the turn is committed.
 
@@ -92,38 +96,42 @@ async def answer(
     client disconnects, and GET shows its result. With `Accept: text/event-stream` the response is a
     stream of events.
     """
-    rule = rule_of(wiring.config, given.when_busy)
-    return await _taken(caller, session_id, Given.message(given.message, key, rule), wiring)
+    rule = rule_of(app_state.config, given.when_busy)
+    return await _taken(
+        caller, session_id, TurnRequest.message(given.message, key, rule), app_state
+    )
 
 
-async def _taken(caller: Caller, session_id: str, given: Given, wiring: Wiring) -> JourneyResponse:
+async def _taken(
+    caller: Caller, session_id: str, given: TurnRequest, app_state: AppState
+) -> JourneyResponse:
     act = methodcaller("answer", given)
-    return await wiring.turns.take(wiring.in_turn(caller, session_id, act, given))
+    return await app_state.turns.take(app_state.in_turn(caller, session_id, act, given))
 
 
 async def _heard(
     session_id: SessionName,
     given: Message,
-    wiring: Wired,
-    caller: Asking,
+    app_state: Deps,
+    caller: CurrentCaller,
     request_id: RequestId,
     key: IdempotencyKey,
     response: Response,
 ) -> TurnLog:
-    wanted = Given.message(given.message, key, rule_of(wiring.config, given.when_busy))
-    return await _told(caller, session_id, wanted, wiring, request_id, response)
+    wanted = TurnRequest.message(given.message, key, rule_of(app_state.config, given.when_busy))
+    return await _told(caller, session_id, wanted, app_state, request_id, response)
 
 
 async def _told(
     caller: Caller,
     session_id: str,
-    given: Given,
-    wiring: Wiring,
+    given: TurnRequest,
+    app_state: AppState,
     request_id: str,
     response: Response,
 ) -> TurnLog:
-    turn = partial(wiring.in_turn, caller, given=given)
-    log = await wiring.turns.tell(session_id, turn, methodcaller("events", given), request_id)
+    turn = partial(app_state.in_turn, caller, given=given)
+    log = await app_state.turns.tell(session_id, turn, methodcaller("events", given), request_id)
     response.headers.update(REPLAYED if log.replayed else {})
     return log
 
@@ -141,20 +149,28 @@ async def stream(log: Annotated[TurnLog, Depends(_heard)]) -> AsyncIterator[Serv
 
 @router.post(_RESUME, responses=AS_EVENTS, response_model=Reply)
 async def resume(
-    session_id: SessionName, given: Resumed, wiring: Wired, caller: Asking, key: IdempotencyKey
+    session_id: SessionName,
+    given: Resumed,
+    app_state: Deps,
+    caller: CurrentCaller,
+    key: IdempotencyKey,
 ) -> JourneyResponse:
     """Answer the question of an agent from `interrupt()`; the turn continues at that place.
 
     The question is in `metadata.waiting` of the last reply and in `waiting` of GET. A message
     answers it too. If no agent waits: 409 `not_waiting`.
     """
-    rule = rule_of(wiring.config, given.when_busy)
-    return await _taken(caller, session_id, Given.answer(given.value, key, rule), wiring)
+    rule = rule_of(app_state.config, given.when_busy)
+    return await _taken(caller, session_id, TurnRequest.answer(given.value, key, rule), app_state)
 
 
 @router.post("/v1/sessions/{session_id}/events", response_model=Reply)
 async def happen(
-    session_id: SessionName, given: Event, wiring: Wired, caller: Asking, key: IdempotencyKey
+    session_id: SessionName,
+    given: Event,
+    app_state: Deps,
+    caller: CurrentCaller,
+    key: IdempotencyKey,
 ) -> JourneyResponse:
     """Take an event from outside the conversation, such as a payment, as a turn.
 
@@ -163,21 +179,21 @@ async def happen(
     `Idempotency-Key`: an event that is sent again is then taken once. While an agent waits for an
     answer: 409 `waiting`. An event waits for the turns before it, as `enqueue` of a message does.
     """
-    event = Given.happening(given.name, given.data, key)
-    return await _taken(caller, session_id, event, wiring)
+    event = TurnRequest.happening(given.name, given.data, key)
+    return await _taken(caller, session_id, event, app_state)
 
 
 async def _heard_on(
     session_id: SessionName,
     given: Resumed,
-    wiring: Wired,
-    caller: Asking,
+    app_state: Deps,
+    caller: CurrentCaller,
     request_id: RequestId,
     key: IdempotencyKey,
     response: Response,
 ) -> TurnLog:
-    wanted = Given.answer(given.value, key, rule_of(wiring.config, given.when_busy))
-    return await _told(caller, session_id, wanted, wiring, request_id, response)
+    wanted = TurnRequest.answer(given.value, key, rule_of(app_state.config, given.when_busy))
+    return await _told(caller, session_id, wanted, app_state, request_id, response)
 
 
 @events_router.post(_RESUME, response_class=EventSourceResponse)

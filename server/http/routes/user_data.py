@@ -15,7 +15,7 @@ from journeygraph.graphs.session.input import checked_id
 from journeygraph.graphs.users.deletion import DeletionUnfinishedError
 from journeygraph.graphs.users.export import Record
 from journeygraph.journeys import ConfigurationError, StateError
-from journeygraph.server.http.deps import Asking, RequestId, Wired
+from journeygraph.server.http.deps import CurrentCaller, Deps, RequestId
 from journeygraph.server.http.problems import RETRY_AFTER, Problem, problem_of
 from journeygraph.server.http.routing import ApiRoute
 
@@ -58,7 +58,7 @@ User = Annotated[str, Depends(_named)]
 
 
 @router.get("/{user_id:path}/export", response_class=StreamingResponse, responses=_AS_LINES)
-async def export(user: User, wiring: Wired, request_id: RequestId) -> StreamingResponse:
+async def export(user: User, app_state: Deps, request_id: RequestId) -> StreamingResponse:
     """Return all that the server has of a user, decrypted, as JSON lines.
 
     For each session: `session`, `state` (context, fields, last messages), then its `turn`, `audit`,
@@ -67,7 +67,7 @@ async def export(user: User, wiring: Wired, request_id: RequestId) -> StreamingR
     `user_not_found`: there is no session and no key of this user. 409 `not_readable`: a session
     cannot be decrypted.
     """
-    records = await wiring.directory.export_user(user)
+    records = await app_state.directory.export_user(user)
     if records is None:
         raise _no_user()
     lines = _lines(records, request_id)
@@ -76,7 +76,7 @@ async def export(user: User, wiring: Wired, request_id: RequestId) -> StreamingR
 
 
 @router.delete("/{user_id:path}")
-async def delete(user: User, wiring: Wired, caller: Asking) -> Receipt:
+async def delete(user: User, app_state: Deps, caller: CurrentCaller) -> Receipt:
     """Delete all sessions of a user, with all that belongs to them, and the user's keys and tokens.
 
     Running turns are waited for. The receipt has no words, and an HMAC instead of the id of the
@@ -84,9 +84,9 @@ async def delete(user: User, wiring: Wired, caller: Asking) -> Receipt:
     key of this user, so also after a deletion. 503 `deletion_unfinished`: send it again, which
     continues.
     """
-    done = wiring.directory.delete_user(user, caller.key_id, wiring.erase, wiring.forget)
+    done = app_state.directory.delete_user(user, caller.key_id, app_state.erase, app_state.forget)
     try:
-        receipt = await wiring.turns.take(done)
+        receipt = await app_state.turns.take(done)
     except DeletionUnfinishedError as error:
         raise Problem(
             HTTPStatus.SERVICE_UNAVAILABLE,

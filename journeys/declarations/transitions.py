@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from journeygraph.journeys.declarations.behaviors import DETOUR, ReturnToPrevious, ReturnToSpecific
 from journeygraph.journeys.definitions.definition import Definition
 from journeygraph.journeys.definitions.sources import FAULTY, GONE, refused, takes, wrong
 from journeygraph.journeys.definitions.value_types import (
@@ -25,7 +26,6 @@ from journeygraph.journeys.definitions.value_types import (
 )
 from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.faults import Fault
-from journeygraph.journeys.notions.behaviors import DETOUR, ReturnToPrevious, ReturnToSpecific
 from journeygraph.journeys.phrases import normal, said
 
 HOWS = ("append", "set", "copy", "clear")
@@ -93,7 +93,7 @@ class IntentTrigger(Definition, BaseTrigger):
 
     model_config = ConfigDict(title="Trigger in words")
     unwritten = frozenset({"use_llm_fallback", "llm_model"})
-    waits = True
+    defers_errors = True
 
     patterns: Annotated[Sequence[str], _Phrases()] = ()
     description: Text = Field(default="", validation_alias="condition")
@@ -125,7 +125,7 @@ class ConditionTrigger(Definition, BaseTrigger):
 
     model_config = ConfigDict(title="Condition trigger")
     unwritten = frozenset({"description"})
-    waits = True
+    defers_errors = True
 
     condition: Annotated[Callable[[Mapping[str, Any]], Any], Function("context")] | None = Field(
         default=None, validation_alias="when"
@@ -187,7 +187,7 @@ class TimeTrigger(Definition, BaseTrigger):
     """
 
     model_config = ConfigDict(title="Time trigger")
-    waits = True
+    defers_errors = True
 
     after: Duration
 
@@ -367,9 +367,9 @@ Update = Annotated[
 class Rule(Definition):
     """A rule that something triggers: in a file, the keys of the trigger are next to its own."""
 
-    waits = True
+    defers_errors = True
     absent = {"trigger": NEVER_FIRES}
-    stand_ins = {"trigger": AlwaysTrigger.model_construct()}
+    placeholders = {"trigger": AlwaysTrigger.model_construct()}
 
     @classmethod
     def known(cls, *, is_code: bool) -> list[str]:

@@ -24,7 +24,7 @@ from journeygraph.graphs.records.definitions import Epoch
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.session.manager import PathwayManager
 from journeygraph.graphs.session.session import is_over, overdue, prepare
-from journeygraph.graphs.session.turn import Given as Input
+from journeygraph.graphs.session.turn import TurnRequest
 from journeygraph.graphs.session.webhook import EscalationSender, port_of
 from journeygraph.graphs.storage.statements import DIED, thread_of
 from journeygraph.graphs.storage.store import open_store
@@ -46,21 +46,21 @@ from journeygraph.nodes.telemetry import pseudonym
 from journeygraph.server.access.callers import ANYONE, Caller
 from journeygraph.server.access.keys import StoredKeys
 from journeygraph.server.cache import Cache, Contexts, open_cache
-from journeygraph.server.definitions.stored_journeys import Catalogue, Given, given_by
-from journeygraph.server.discover.journeys import Found, Name, Served, example_ids, find
+from journeygraph.server.definitions.stored_journeys import ActiveDefinitions, Providers, given_by
+from journeygraph.server.discover.journeys import FoundJourney, Name, Served, example_ids, find
 from journeygraph.server.http.auth import Keys
 from journeygraph.server.http.problems import no_session
 from journeygraph.server.http.readiness import Readiness, not_served
-from journeygraph.server.http.turns import Turns
+from journeygraph.server.http.turns import RunningTurns
 from journeygraph.server.settings import Settings
 from journeygraph.server.telemetry import Metrics
 
 if TYPE_CHECKING:
-    from journeygraph.server.access.limits import Limits
+    from journeygraph.server.access.limits import RateLimits
     from journeygraph.server.access.signed_tokens import SignedTokens
     from journeygraph.server.logs import ErrorLog
 
-__all__ = ["Served", "Wiring", "wire"]
+__all__ = ["AppState", "Served", "wire"]
 _T = TypeVar("_T")
 
 
@@ -72,15 +72,15 @@ class _Kept(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """The parts of the wiring that belong to one tenant."""
+    """The parts of the state that belong to one tenant."""
 
     config: JourneyConfig
-    turns: Turns
+    turns: RunningTurns
     contexts: Contexts | None
 
 
 @dataclass(slots=True)
-class Wiring:
+class AppState:
     """All that the routes use.
 
     Attributes:
@@ -102,8 +102,8 @@ class Wiring:
     journeys: dict[str, Served]
     keys: Keys
     shows_docs: bool
-    turns: Turns
-    limits: Limits | None = None
+    turns: RunningTurns
+    limits: RateLimits | None = None
     cors_origins: Sequence[str] = ()
     shows_page: bool = False
     versions: Mapping[tuple[str, str], Served] = field(default_factory=dict)
@@ -111,8 +111,8 @@ class Wiring:
     cache: Cache | None = None
     metrics: Metrics | None = None
     errors: ErrorLog | None = None
-    given: Given | None = None
-    catalogue: Catalogue | None = None
+    given: Providers | None = None
+    catalogue: ActiveDefinitions | None = None
     readiness: Readiness = field(init=False)
     _directory: Directory | None = None
     _awaited: Sequence[str] = ()
@@ -121,7 +121,7 @@ class Wiring:
     _stored: Mapping[str, Served] = field(default_factory=dict)
     _kept: dict[int, _Kept] = field(default_factory=dict)
     _models: dict[int, Models] = field(default_factory=dict)
-    _whole: Wiring | None = None
+    _whole: AppState | None = None
     _parts: dict[str, _Part] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -152,17 +152,17 @@ class Wiring:
         """Ids of the journeys whose data is not sealed."""
         return [id_ for id_, one in self.journeys.items() if not one.journey.spec.sensitive]
 
-    def of(self, tenant: str) -> Wiring:
-        """Return the wiring for the clients of a tenant: only the sessions are others."""
+    def of(self, tenant: str) -> AppState:
+        """Return the state for the clients of a tenant: only the sessions are others."""
         if tenant == self.config.tenant:
             return self
         if tenant not in self._parts:
             config = replace(self.config, tenant=tenant)
             self._parts[tenant] = _Part(config, self.turns.of(tenant), self._contexts_of(config))
-        wiring, part = copy(self), self._parts[tenant]
-        wiring.config, wiring.turns, wiring._contexts = part
-        wiring._directory, wiring._whole = self.directory.of(tenant), self
-        return wiring
+        app_state, part = copy(self), self._parts[tenant]
+        app_state.config, app_state.turns, app_state._contexts = part
+        app_state._directory, app_state._whole = self.directory.of(tenant), self
+        return app_state
 
     def raised_in(self, session_id: str, turn: int) -> list[str]:
         """Return the tracebacks of a turn; they are kept during development."""
@@ -276,7 +276,7 @@ class Wiring:
         caller: Caller,
         session_id: str,
         act: Callable[[PathwayManager], Awaitable[_T]],
-        given: Input | None = None,
+        given: TurnRequest | None = None,
     ) -> _T:
         """Wait for a session's turn, and do something in it with the session.
 
@@ -338,7 +338,7 @@ class Wiring:
         return session
 
     async def _serving_itself(
-        self, caller: Caller, session_id: str, given: Input | None
+        self, caller: Caller, session_id: str, given: TurnRequest | None
     ) -> Served | None:
         """Return the version of a session if its manager takes the turn; None: it is taken here.
 
@@ -529,8 +529,8 @@ class Wiring:
         await (self.catalogue.look() if epoch is None else self.catalogue.follow(epoch))
         self._take_up(self.catalogue)
 
-    async def _open_catalogue(self, given: Given) -> None:
-        self.catalogue = await Catalogue.open(self.config, given, self.cache, self.journeys)
+    async def _open_catalogue(self, given: Providers) -> None:
+        self.catalogue = await ActiveDefinitions.open(self.config, given, self.cache, self.journeys)
         self._take_up(self.catalogue)
         self._awaited = [id_ for id_ in self.catalogue.faults if id_ not in self.journeys]
 
@@ -538,7 +538,7 @@ class Wiring:
         if self.catalogue:
             await self.catalogue.close()
 
-    def _take_up(self, catalogue: Catalogue) -> None:
+    def _take_up(self, catalogue: ActiveDefinitions) -> None:
         if catalogue.served is not self._stored:
             gone = self._stored.keys() - catalogue.served.keys()
             kept = {id_: one for id_, one in self.journeys.items() if id_ not in gone}
@@ -556,8 +556,8 @@ def wire(
     examples: bool = True,
     given: Iterable[str] | None = None,
     prepared: Prepared | None = None,
-) -> Wiring:
-    """Create the wiring from settings and names.
+) -> AppState:
+    """Create the state of the app from settings and names.
 
     Args:
         settings: From the environment, or made manually.
@@ -581,7 +581,7 @@ def wire(
     found = [find(name) for name in (*wanted, *versions)]
     served = [_served(settings, config, one) for one in (prepared(found) if prepared else found)]
     journeys = _journeys(served[: len(wanted)])
-    return Wiring(
+    return AppState(
         config=config,
         journeys=journeys,
         versions=_versions(served[len(wanted) :], journeys),
@@ -590,14 +590,14 @@ def wire(
         limits=limits,
         cors_origins=_origins_of(settings, keys),
         shows_docs=not keys if settings.docs is None else settings.docs,
-        turns=Turns(settings.max_turns, tenant=config.tenant),
+        turns=RunningTurns(settings.max_turns, tenant=config.tenant),
         shows_page=not keys if settings.page is None else settings.page,
         cache=open_cache(settings.redis()),
         metrics=Metrics() if settings.metrics else None,
     )
 
 
-def keys_of(settings: Settings, limits: Limits | None = None, tenant: str = TENANT) -> Keys:
+def keys_of(settings: Settings, limits: RateLimits | None = None, tenant: str = TENANT) -> Keys:
     """Return the keys that clients may send.
 
     Args:
@@ -638,7 +638,7 @@ def _signed_of(settings: Settings, tenant: str) -> SignedTokens | None:
     return SignedTokens(provider)
 
 
-def _limits_of(settings: Settings) -> Limits | None:
+def _limits_of(settings: Settings) -> RateLimits | None:
     """Return the limits of the settings; None: nothing is limited.
 
     Raises:
@@ -655,10 +655,10 @@ def _limits_of(settings: Settings) -> Limits | None:
     }
     if not any(given.values()):
         return None
-    from journeygraph.server.access.limits import Limits, read_limits  # noqa: PLC0415 - takes 0.1 s to import
+    from journeygraph.server.access.limits import RateLimits, read_limits  # noqa: PLC0415 - takes 0.1 s to import
 
     limits = [limit for counted, text in given.items() for limit in read_limits(counted, text)]
-    return Limits(limits, settings.redis()) if limits else None
+    return RateLimits(limits, settings.redis()) if limits else None
 
 
 def _origins_of(settings: Settings, keys: Keys) -> list[str]:
@@ -725,10 +725,10 @@ def _check_other(spec: JourneySpec, current: JourneySpec) -> None:
         )
 
 
-Prepared = Callable[[Sequence[Found]], Sequence[Found]]
+Prepared = Callable[[Sequence[FoundJourney]], Sequence[FoundJourney]]
 
 
-def _served(settings: Settings, config: JourneyConfig, found: Found) -> Served:
+def _served(settings: Settings, config: JourneyConfig, found: FoundJourney) -> Served:
     """Return a journey with its agents and tools, checked."""
     spec = found.journey.spec
     if not spec.entry:
@@ -739,7 +739,7 @@ def _served(settings: Settings, config: JourneyConfig, found: Found) -> Served:
     return Served(found.journey, agents, tools, found.model, found)
 
 
-def _agents_of(found: Found, config: JourneyConfig) -> Mapping[str, Any]:
+def _agents_of(found: FoundJourney, config: JourneyConfig) -> Mapping[str, Any]:
     agents = found.agents_for(config)
     check_model(found.model, config, found.journey.spec)
     try:

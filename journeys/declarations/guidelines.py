@@ -95,7 +95,7 @@ class Guideline(Definition):
     """
 
     unwritten = frozenset({"journey", "pathway", "where"})
-    waits = True
+    defers_errors = True
 
     _: KW_ONLY
     condition: Text = ""

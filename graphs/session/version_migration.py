@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from journeygraph.graphs.records.listing import LIVE, Place, read_sessions
-from journeygraph.graphs.session.session import Session
+from journeygraph.graphs.records.listing import LIVE, PageEnd, read_sessions
+from journeygraph.graphs.session.session import StoredSession
 from journeygraph.graphs.storage.sealing import Seal
 from journeygraph.graphs.storage.statements import Row, thread_of
 from journeygraph.graphs.storage.store import Store, open_store
@@ -22,7 +22,7 @@ _AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Stranding:
+class MigratedSession:
     """The effect of a version of a journey on a session of another version.
 
     Attributes:
@@ -41,7 +41,9 @@ class Stranding:
     misfits: Sequence[str]
 
 
-async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[Stranding]:
+async def migrated_sessions(
+    spec: JourneySpec, config: JourneyConfig
+) -> AsyncIterator[MigratedSession]:
     """Yield the effect of a journey on each of its live sessions, of all tenants.
 
     Args:
@@ -56,12 +58,12 @@ async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[
     whole = await open_store(config.persistence, keys, config.database_pool_size)
     try:
         for store in await whole.tenants():
-            after: Place | None = None
+            after: PageEnd | None = None
             while listed := await read_sessions(store, [spec.id], LIVE, after, _AT_ONCE):
                 for session in listed:
                     if values := await _state(store, spec, session.session_id):
                         name = thread_of(store.tenant, session.session_id)
-                        yield _stranding(spec, name, session.journey_version, values)
+                        yield _migrated_session(spec, name, session.journey_version, values)
                 after = listed[-1].place
     finally:
         await whole.close()
@@ -77,13 +79,15 @@ async def _state(store: Store, spec: JourneySpec, session_id: str) -> Mapping[st
     return found.checkpoint["channel_values"] if found else None
 
 
-def _stranding(spec: JourneySpec, name: str, version: str, values: Mapping[str, Any]) -> Stranding:
+def _migrated_session(
+    spec: JourneySpec, name: str, version: str, values: Mapping[str, Any]
+) -> MigratedSession:
     position = migrated(spec, values["position"])
     gone, place = _gone(spec, position, values)
     finished = (position.get("talk") or {}).get("finished", [])
     found = part("upgrade").misfits(spec, values.get("fields", {}), finished)
     fields = [field.name for field in found]
-    return Stranding(name, version, gone, place, fields)
+    return MigratedSession(name, version, gone, place, fields)
 
 
 def _gone(
@@ -95,7 +99,7 @@ def _gone(
     return gone, (moved.position if moved else position)["pathway"]
 
 
-async def refuse_stranded(session: Session, head: Row) -> None:
+async def refuse_without_migration(session: StoredSession, head: Row) -> None:
     """Refuse a session of another version, if this one would have to move it.
 
     Args:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from journeygraph.graphs.records.idempotency import Request
-from journeygraph.graphs.session.session import Session
-from journeygraph.graphs.session.turn import Given, died_in
+from journeygraph.graphs.session.session import StoredSession
+from journeygraph.graphs.session.turn import TurnRequest, died_in
 from journeygraph.graphs.storage import statements
 from journeygraph.graphs.storage.errors import WriteConflict
 from journeygraph.graphs.storage.statements import DIED, RUNNING, Row, Sql, Statement
@@ -24,7 +24,7 @@ MOST_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Died:
+class OrphanedTurn:
     """A turn whose process died.
 
     Attributes:
@@ -48,7 +48,7 @@ class Died:
         return Statement(sql, [row], exactly_one=exactly_one)
 
 
-async def is_running(session: Session, requests: Collection[Request]) -> bool:
+async def is_running(session: StoredSession, requests: Collection[Request]) -> bool:
     """Return whether a turn that runs, in any process, answers requests with one of these keys.
 
     Raises:
@@ -62,14 +62,14 @@ async def is_running(session: Session, requests: Collection[Request]) -> bool:
     return any(one.is_named_as(request) for one in running for request in requests)
 
 
-async def _kept(session: Session) -> list[Given]:
+async def _kept(session: StoredSession) -> list[TurnRequest]:
     """Return the input that is kept of the session's turn."""
     seal = session.ledger_writer.seal
     rows = await session.store.read(RUNNING.all, session=session.session_id)
     return [died_in(RUNNING.value(row, "message", seal)) for row in rows]
 
 
-async def given_of(session: Session, head: Row, died: Died) -> Given | None:
+async def given_of(session: StoredSession, head: Row, died: OrphanedTurn) -> TurnRequest | None:
     """Return the input of the turn that died, and count the try; None if it is given up.
 
     Args:
@@ -90,7 +90,9 @@ async def given_of(session: Session, head: Row, died: Died) -> Given | None:
     return next(iter(await _kept(session)), None)
 
 
-async def drop(session: Session, head: Row, died: Died, reason: str | Exception) -> None:
+async def drop(
+    session: StoredSession, head: Row, died: OrphanedTurn, reason: str | Exception
+) -> None:
     """Give up the turn that died, with an audit event; of an error, only this has the text."""
     if isinstance(reason, str):
         report(logging.ERROR, "turn_abandoned", reason=reason)
@@ -102,6 +104,6 @@ async def drop(session: Session, head: Row, died: Died, reason: str | Exception)
     await forget(session, died)
 
 
-async def forget(session: Session, died: Died) -> None:
+async def forget(session: StoredSession, died: OrphanedTurn) -> None:
     """Remove what is kept of the turn that died."""
     await session.store.write(died.by(statements.FORGET_DIED))

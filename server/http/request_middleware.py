@@ -24,7 +24,7 @@ _LENGTHS = (b"content-length", b"transfer-encoding")
 _OWN = {b"x-request-id", *dict(_HEADERS)}
 
 
-class Envelope:
+class RequestMiddleware:
     """ASGI middleware around the whole app; `request.state.request_id` comes from here."""
 
     def __init__(self, app: ASGIApp, keys: Keys) -> None:

@@ -29,7 +29,7 @@ class ReturnToPrevious(Definition):
     """
 
     model_config = ConfigDict(title="Detour")
-    waits = True
+    defers_errors = True
 
     preserve_context: bool = True
     max_depth: Annotated[int, at_least(1)] | None = None
@@ -50,8 +50,8 @@ class ReturnToSpecific(Definition):
 
     model_config = ConfigDict(title="Detour to a state")
     elsewhere = {"policy": " It is only for detours with return_to: previous."}
-    waits = True
-    stand_ins = {"target_pathway": "?"}
+    defers_errors = True
+    placeholders = {"target_pathway": "?"}
 
     target_pathway: Target = Field(validation_alias="return_to")
     preserve_context: bool = True
