@@ -19,7 +19,7 @@ _SYNTHESIZE = Ask(
 )
 
 
-class SequentialRule:
+class Sequential:
     """One agent after the other: each is given what those before gave."""
 
     def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
@@ -41,7 +41,7 @@ class SequentialRule:
         return Conclusion(values)
 
 
-class ParallelRule:
+class Parallel:
     """All agents at once, and perhaps one who makes one of what they gave."""
 
     def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
@@ -64,7 +64,7 @@ class ParallelRule:
         return Conclusion([result["values"] for result in work.given])
 
 
-class RouterRule:
+class Router:
     """One agent is chosen, and answers."""
 
     def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
@@ -83,7 +83,7 @@ class RouterRule:
         )
 
 
-class EnsembleRule:
+class Ensemble:
     """The best agents for a task answer at once; a synthesizer makes one of it."""
 
     def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
