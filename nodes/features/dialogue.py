@@ -37,7 +37,7 @@ from journeygraph.nodes.state.form_state import FORM, MOST_RAW, field_named, is_
 from journeygraph.nodes.state.interpretation import Interpretation, Parse
 from journeygraph.nodes.state.secrets import HIDDEN, secrets_in
 from journeygraph.nodes.state.stack import overwritten
-from journeygraph.nodes.values.checking import hint_of
+from journeygraph.nodes.values.checking import hint_of, kind_of
 from journeygraph.nodes.values.finding import has_number
 from journeygraph.nodes.values.reading import load as load_values
 
@@ -326,7 +326,7 @@ class Dialogue(Capability):
         load_languages(self.spec, config)
         for pathway in self.spec.pathways.values():
             if pathway.form:
-                load_values(pathway.form.fields)
+                load_values(map(kind_of, pathway.form.fields))
 
     def steps(self, pathway: PathwaySpec) -> Sequence[PathwayStep]:
         """Return the step that collects, if a pathway has fields."""

@@ -294,9 +294,8 @@ def _labelled(expected: Expected, slots: Slots, *, in_words: bool = False) -> Co
 
 def _is_text(words: Words, expected: Expected) -> bool:
     """Return whether words are neither an answer nor a denial: "the colour is right"."""
-    lists, own = lexicon_of(expected.setting.language), expected.setting.words
-    is_answer = " ".join(words.folded) in map(plain, (*own.yes, *own.no))
-    return not is_answer and not lists.has(words, "denied_before")
+    lists = lexicon_of(expected.setting.language)
+    return not lists.says(words, "yes", "no") and not lists.has(words, "denied_before")
 
 
 def is_called(words: Words, field: Field) -> bool:

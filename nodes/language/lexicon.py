@@ -18,15 +18,15 @@ class Lexicon:
     """The lists of a language, ready to be compared with words.
 
     Args:
-        lists: Name -> phrases with commas between them.
+        lists: Name -> phrases.
     """
 
-    def __init__(self, lists: Mapping[str, str]) -> None:
+    def __init__(self, lists: Mapping[str, Sequence[str]]) -> None:
         self.phrases: dict[str, frozenset[tuple[str, ...]]] = {}
         self._by_first: dict[tuple[str, str], list[tuple[str, ...]]] = {}
         self._lists: dict[str, set[str]] = {}
         for name in get_args(Name):
-            phrases = {words_of(phrase).folded for phrase in lists[name].split(",")}
+            phrases = {words_of(phrase).folded for phrase in lists[name]}.difference([()])
             self.phrases[name] = frozenset(phrases)
             for phrase in sorted(phrases, key=len, reverse=True):
                 self._by_first.setdefault((name, phrase[0]), []).append(phrase)

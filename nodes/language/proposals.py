@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from journeygraph.journeys import Field, JourneyConfig, JourneySpec
+from journeygraph.journeys.declarations.fields import FIELD_TYPES
 from journeygraph.journeys.locale import NOWHERE, in_force
 from journeygraph.nodes.commands import (
     Back,
@@ -35,7 +36,7 @@ from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, refus
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.state.interpretation import Parse
 from journeygraph.nodes.values.finding import Scan, Span, is_bare
-from journeygraph.nodes.values.reading import make_ready
+from journeygraph.nodes.values.reading import load as load_values
 from journeygraph.nodes.values.setting import Setting
 
 MOST_CHARACTERS = 4096
@@ -56,7 +57,7 @@ _AWAY: tuple[Name, ...] = (
 def load(language: str) -> None:
     """Read the data of a language, which takes up to a second; else the first message waits."""
     lexicon_of(language)
-    make_ready(language)
+    load_values({*FIELD_TYPES}.difference(("phone", "email")), language)
     _LOADED.add(language)
 
 

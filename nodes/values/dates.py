@@ -9,12 +9,9 @@ import re
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime, time, timedelta
+from datetime import date, timedelta
 from functools import cache, lru_cache
 from types import SimpleNamespace
-from typing import Any
-
-from dateutil.relativedelta import relativedelta
 
 from journeygraph.journeys.declarations.fields import Field
 from journeygraph.journeys.phrases import plain
@@ -31,7 +28,6 @@ _FIRST_YEAR = 1000
 _SHORT = re.compile(r"\d\d")
 _LEAP = 9
 """Years within which each day of the calendar comes."""
-_FARTHEST = 10_000
 
 
 def _names(shown: Sequence[str], more: Mapping[str, int]) -> dict[str, int]:
@@ -51,9 +47,7 @@ def grammar_of_days(language: str) -> SimpleNamespace:
     day = rf"(?:(?P<day>\d\d?)(?: ?{one_of(own.endings)})?|(?P<said>[^\W\d_][^\d]*?))"
     month, name = rf"(?P<month>{one_of(months)})", rf"(?P<weekday>{one_of(weekdays)})\.?"
     year = rf"(?:[ .-]+(?:{one_of(own.of)} )?(?P<year>\d{{4}}|'?\d\d|[^\d .-][^\d]*))?"
-    week = dict.fromkeys(own.next_week, "week")
-    which, behind = own.which | week, own.behind | week
-    distance = rf"(?:(?P<ahead>{one_of(own.ahead)}) )?(?P<count>.+?) (?P<unit>{one_of(own.units)})"
+    distance = rf"(?P<count>.+?) (?P<unit>{one_of(own.units)})(?: (?P<later>{one_of(own.later)}))?"
     forms = [
         (_ISO, _Days.written),
         (_DIGITS, _Days.in_digits),
@@ -62,18 +56,18 @@ def grammar_of_days(language: str) -> SimpleNamespace:
         (rf"(?P<feast>{one_of(own.feasts)}){year}", _Days.of_calendar),
         (rf"(?P<near>{one_of(own.near)})", _Days.near),
         (
-            rf"(?:(?P<which>{one_of(which)}) {leads})?{name}"
-            rf"(?: {leads}(?P<behind>{one_of(behind)}))?",
+            rf"(?:(?P<which>{one_of(own.which)}) {leads})?{name}"
+            rf"(?: {leads}(?P<behind>{one_of(own.behind)}))?",
             _Days.of_week,
         ),
         (rf"{name} {leads}(?P<rest>.+)", _Days.with_weekday),
+        (rf"(?:(?P<ahead>{one_of(own.ahead)}) )?{distance}", _Days.distant),
     ]
     return SimpleNamespace(
         months=months,
         weekdays=weekdays,
-        which=which | behind,
+        which=own.which | own.behind,
         forms=[(re.compile(f"{leads}(?:{form})"), read) for form, read in forms],
-        distance=re.compile(rf"{distance}(?: (?P<later>{one_of(own.later)}))?"),
     )
 
 
@@ -106,9 +100,6 @@ class _Days:
             for pattern, read in self.own.forms:
                 if (found := pattern.fullmatch(said)) and (day := read(self, found)):
                     return day  # type: ignore[no-any-return]
-            midnight = datetime.combine(self.today, time())
-            moment = distant(said, self.setting, midnight)
-            return moment.date() if moment and moment.time() == time() else None
         return None
 
     def written(self, found: re.Match[str]) -> date:
@@ -169,17 +160,11 @@ class _Days:
         day = self.day(found["rest"]) if any(map(str.isdigit, found["rest"])) else None
         return day if day and day.weekday() == self.own.weekdays[found["weekday"]] else None
 
-
-def distant(said: str, setting: Setting, start: datetime) -> datetime | None:
-    """Return a moment by its distance from another, "in 3 days"; None if a text is not one."""
-    words, found = setting.words.dates, grammar_of_days(setting.language).distance.fullmatch(said)
-    way = found and (words.ahead.get(found["ahead"]) or words.later.get(found["later"]))
-    if not found or not way:
-        return None  # "two weeks"
-    is_one = found["count"] in setting.words.numbers.articles
-    count = 1 if is_one else numeral_of(found["count"], setting.language)
-    if count is None or count >= _FARTHEST:
-        return None
-    parts: Any = {words.units[found["unit"]]: count * way}
-    moment: datetime = start + relativedelta(**parts)
-    return moment
+    def distant(self, found: re.Match[str]) -> date | None:
+        """Return a day by its distance from today, "in 3 days", but not "3 days"."""
+        way = self.words.ahead.get(found["ahead"]) or self.words.later.get(found["later"])
+        is_one = found["count"] in self.setting.words.numbers.articles
+        count = 1 if is_one else numeral_of(found["count"], self.setting.language)
+        if not way or count is None:
+            return None
+        return self.today + timedelta(days=way * count * self.words.units[found["unit"]])

@@ -139,8 +139,9 @@ class Scan:
         before, behind = _relating(self.setting.language)
         rest = folded(self.text[span.end :])
         unit = bare(rest.partition(" ")[0])
-        alike = set().union(*self.setting.words.numbers.alike)
-        is_other = field.type in _COUNTS and unit in alike - units_of(field, self.setting)
+        alike, own = set().union(*self.setting.words.numbers.alike), units_of(field, self.setting)
+        # Where the question names no unit that is known, as in another language, any may follow.
+        is_other = field.type in _COUNTS and unit in alike - own and not alike.isdisjoint(own)
         is_related = behind.match(rest) or before.search(folded(self.text[: span.start]))
         return field.type in _WINDOWS and bool(is_other or is_related)
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from journeygraph.journeys.languages.data import read_as, read_data
+from journeygraph.journeys.languages.data import name_faults, read_as, read_data
 from journeygraph.journeys.locale import LANGUAGES
 from journeygraph.journeys.phrases import plain
 
@@ -67,11 +67,9 @@ def _complete(*names: str) -> BeforeValidator:
     """Return what refuses a mapping in which a name is missing or not known."""
 
     def check(given: Any) -> Any:
-        found = set(given) if isinstance(given, Mapping) else set()
-        missing, more = sorted({*names} - found), sorted(found - {*names})
-        if missing or more:
-            said = f"missing: {missing}, not known: {more}. Take the names of English."
-            raise ValueError(said)
+        found = given if isinstance(given, Mapping) else {}
+        if faults := name_faults("", found, names, all_of_them=True):
+            raise ValueError(" ".join(faults))
         return given
 
     return BeforeValidator(check)
@@ -125,10 +123,9 @@ class Dates(_Section):
     of: Phrases = ()  # between a day, its month and its year
     endings: Phrases = ()  # behind the digits of a day: "3rd"
     near: Numbered  # days from today: words
-    which: Named  # this, next or last: words before the name of a day
+    which: Named  # this, next, last, or week for the one of next week: words before a weekday
     behind: Named = {}  # the same behind it
-    next_week: Phrases  # on either side of it
-    units: Named  # minutes, hours, days, weeks, months, years: words
+    units: Numbered  # 1 or 7, the days of it: words
     ahead: Numbered  # 1 or -1: words before a distance, "in"
     later: Numbered = {}  # 1 or -1: words behind it, "ago"
     feasts: Named = {}  # MM-DD: names
@@ -178,10 +175,7 @@ class Show(_Section):
 class Language(_Section):
     """The words of a language."""
 
-    yes: Phrases  # the whole of a text
-    no: Phrases
     articles: Phrases = ()  # may stand before a choice
-    joints: Phrases  # between the items of a list
     relation: Phrases  # before a value, they relate, deny or blur it: "not", "after", "about"
     relation_behind: Phrases  # the same behind it: "or", "more", "later"
     function_words: Phrases  # are no part of a name
@@ -193,12 +187,12 @@ class Language(_Section):
     show: Show
     hints: Annotated[dict[str, str], _complete(*_HINTS)]  # texts of what a field takes
     # Lists of phrases for messages.
-    grammar: Annotated[dict[str, str], _complete(*get_args(ListName))]
+    grammar: Annotated[dict[str, Phrases], _complete(*get_args(ListName))]
 
     @cached_property
     def strange(self) -> frozenset[str]:
         """Words that are no part of a name."""
-        answers = (word for phrase in (*self.yes, *self.no) for word in phrase.split())
+        answers = " ".join((*self.grammar["yes"], *self.grammar["no"])).split()
         return frozenset((*self.function_words, *self.relation, *answers))
 
 

@@ -13,12 +13,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from journeygraph.journeys.declarations.fields import FIELD_TYPES, Field, Regex
+from journeygraph.journeys.declarations.fields import Field, Regex
 from journeygraph.journeys.phrases import plain
 from journeygraph.nodes.json_data import cleaned
 from journeygraph.nodes.values import dates, numbers, people, times
-from journeygraph.nodes.values.checking import kind_of
-from journeygraph.nodes.values.languages import bare, everywhere, folded, one_of
+from journeygraph.nodes.values.languages import bare, folded, one_of
 from journeygraph.nodes.values.setting import LONGEST, Setting, Unreadable
 
 MOST_ITEMS = 200
@@ -83,10 +82,8 @@ def _text_of(field: Field, raw: str, setting: Setting) -> str | None:
 
 
 def _boolean_of(field: Field, raw: str, setting: Setting) -> bool | None:
-    said, signs = folded(bare(raw).replace(",", " ")), everywhere()["answers"]
-    if said in setting.words.yes or said in signs["yes"].split():
-        return True
-    return False if said in setting.words.no or said in signs["no"].split() else None
+    said, lists = folded(bare(raw).replace(",", " ")), setting.words.grammar
+    return True if said in lists["yes"] else False if said in lists["no"] else None
 
 
 def spelled(said: str) -> str:
@@ -117,7 +114,7 @@ def _list_of(field: Field, raw: str, setting: Setting) -> list[Any] | None:
         return []
     if one.type != "text" and (value := _read(one, raw, setting)) is not None:
         return [value]
-    said, joint = _BULLET.sub("\n", raw), one_of(setting.words.joints)
+    said, joint = _BULLET.sub("\n", raw), one_of(setting.words.grammar["and"])
     sign = ";" if ";" in said else r",(?!\d{3}\b)|\u3001"
     parts = re.split(rf"(?:{sign}|\n)\s*(?:{joint}\s+)?|\s+(?:{joint}|&)\s+", said, flags=re.I)
     values = [_read(one, item, setting) for part in parts if (item := part.strip(" ."))]
@@ -133,21 +130,12 @@ READERS |= {"name": people.name_of, "full_name": people.full_name_of, "email": p
 READERS |= {"phone": people.phone_of, "address": people.address_of}
 
 
-def load(fields: Iterable[Field]) -> None:
-    """Import the libraries that values of these fields are read with; it takes up to 0.1 s."""
+def load(kinds: Iterable[str], language: str = "en") -> None:
+    """Import the libraries and compile the patterns of some types, which takes up to 0.1 s."""
     import text_to_num  # noqa: F401, PLC0415 - 30 ms
 
-    kinds = {kind_of(field) for field in fields}
-    if "phone" in kinds:
-        import phonenumbers  # noqa: F401, PLC0415 - 60 ms
-    if "email" in kinds:
-        import email_validator  # noqa: F401, PLC0415 - 37 ms
-
-
-def make_ready(language: str) -> None:
-    """Read the words of a language and compile its patterns; it takes some milliseconds."""
     now = Setting(datetime(2000, 1, 1, tzinfo=UTC), language=language)
-    for kind in FIELD_TYPES:
+    for kind in kinds:
         field = Field("x", kind, choices=["y"] if kind == "enum" else ())
         with suppress(Unreadable):
-            value_of(field, "1", now)
+            value_of(field, "+1 415 555 2671", now)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache, lru_cache
 
 from journeygraph.journeys.declarations.fields import Field
 from journeygraph.nodes.values.checking import fits, wants_past
-from journeygraph.nodes.values.dates import date_of, distant
+from journeygraph.nodes.values.dates import date_of
 from journeygraph.nodes.values.languages import bare, folded, language_data, one_of, spaced
 from journeygraph.nodes.values.numbers import numeral_of
 from journeygraph.nodes.values.setting import Setting
@@ -102,9 +102,9 @@ def _meant(field: Field, readings: Sequence[str], setting: Setting) -> Sequence[
 
 def datetime_of(field: Field, raw: str, setting: Setting) -> str | None:
     """Return the moment that a text is, local to the user's own time zone, to the minute."""
-    if moment := _iso(raw.strip(), setting) or _soon(folded(bare(raw)), setting):
-        return moment
-    return next(iter(_moments(field, raw, setting)), None)
+    if folded(bare(raw)) in setting.words.times.now:
+        return written(setting.minute)
+    return _iso(raw.strip(), setting) or next(iter(_moments(field, raw, setting)), None)
 
 
 def _moments(field: Field, raw: str, setting: Setting) -> Sequence[str]:
@@ -144,18 +144,6 @@ def _iso(said: str, setting: Setting) -> str | None:
         local = moment.astimezone(setting.at.tzinfo) if moment.tzinfo else moment
         return written(local) if ":" in said else None
     return None
-
-
-def _soon(said: str, setting: Setting) -> str | None:
-    """Return a moment by its distance from now, in hours and minutes."""
-    words, now = setting.words, setting.at.replace(second=0)
-    if said in words.times.now:
-        return written(now)
-    if not [1 for word in said.split() if words.dates.units.get(word) in ("hours", "minutes")]:
-        return None
-    # In absolute time, so that a clock that is put forward does not lose an hour of it.
-    moment = distant(said, setting, now.astimezone(UTC))
-    return written(moment.astimezone(setting.at.tzinfo)) if moment else None
 
 
 def written(moment: datetime) -> str:

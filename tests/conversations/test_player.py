@@ -202,7 +202,7 @@ async def test_a_conversation_begins_in_a_place_with_a_context(folder):
 
 async def test_the_language_of_the_user(folder):
     text = BOOKING.format(title="auf Deutsch", header="locale: de")
-    text += "  - user: hallo\n  - user: vier\n"
+    text += "  - user: ein Tisch für vier Personen, morgen um 19 Uhr\n"
     text += "  - bot: {fields: {party_size: 4}}\n"
 
     assert (await played(folder, text)).passed

@@ -61,8 +61,8 @@ def test_a_list_that_is_read_nowhere_is_not_kept() -> None:
 @pytest.mark.parametrize(
     ("section", "name", "text", "fault"),
     [
-        ("grammar", "yess", "ja", "not known: ['yess']"),
-        ("grammar", "cancel", None, "missing: ['cancel']"),
+        ("grammar", "yess", "ja", "yess: is not known. Did you mean 'yes'?"),
+        ("grammar", "cancel", None, "cancel: is missing. Add it, as in the English file."),
         ("grammar", "no", 7, "grammar.no: "),
         ("", "relation", "not, , no", "an item is empty"),
         ("", "odd", "x", "odd: is not known"),

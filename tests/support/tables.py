@@ -193,7 +193,7 @@ def _example(symbol: str) -> str:
     if symbol.startswith("<"):
         return f"`{symbol}`"
     lists = language_data("en").grammar
-    return "" if symbol.startswith("[") else lists[symbol.rstrip("+")].partition(",")[0].strip()
+    return "" if symbol.startswith("[") else lists[symbol.rstrip("+")][0]
 
 
 TABLES = {

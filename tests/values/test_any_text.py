@@ -42,7 +42,7 @@ FLOODS = ("1,1,1,", "((((", "((1,", " ", "€1", "my name is ", "half past ", "n
 
 @pytest.fixture(autouse=True, scope="module")
 def _loaded() -> None:
-    load(FIELDS)
+    load(FIELD_TYPES)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
