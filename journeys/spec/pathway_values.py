@@ -68,7 +68,7 @@ class ValueSchema(Definition):
     required: Listed[str] = ()
 
 
-class OutputSpec(ValueSchema):
+class Output(ValueSchema):
     """Output of an agent for the context: a JSON Schema and a merge strategy.
 
     Attributes:

@@ -50,7 +50,7 @@ from journeygraph.journeys.spec.pathway_values import (
     Ends,
     NextId,
     OnArrival,
-    OutputSpec,
+    Output,
     Returns,
     Working,
 )
@@ -169,7 +169,7 @@ class PathwaySpec(Definition):
     agents: Listed[ContextName] = ()
     pipeline: Working = None
     inputs: Listed[Name] = Field(default=(), init=False)
-    outputs: Mapping[Name, OutputSpec] = Field(default={}, init=False)
+    outputs: Mapping[Name, Output] = Field(default={}, init=False)
     guidelines: Listed[Guideline] = Field(default=(), init=False)
     calls: Listed[Annotated[Call, Short("tool")]] = ()
     complete_when: Ends = None
