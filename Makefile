@@ -96,7 +96,7 @@ COMPILE = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 -
 	--only-binary :all: --no-binary forbiddenfruit --no-header --no-annotate $(if $(UPGRADE),--upgrade) pyproject.toml
 
 lock: $(DEV_STAMP)  ## Pin again after a change of the dependencies (UPGRADE=1: take the newest)
-	@$(COMPILE) --output-file requirements.lock --extra mcp --extra postgres --no-emit-package zstandard
+	@$(COMPILE) --output-file requirements.lock --extra all --no-emit-package zstandard
 	@$(COMPILE) --output-file requirements-dev.lock --extra dev --constraint requirements.lock
 	@$(COMPILE:pyproject.toml=) --output-file requirements-live.lock --group live --no-deps
 	@echo "The three locks are written; the next make installs them."

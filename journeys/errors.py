@@ -356,6 +356,24 @@ class TurnInterruptedError(StateError):
         )
 
 
+_EXTRAS = {
+    "checks": ("stdnum",),
+    "encryption": ("cryptography",),
+    "files": ("cel", "ruamel"),
+    "forms": ("dateutil", "email_validator", "phonenumbers", "text_to_num"),
+    "guidelines": ("rapidfuzz",),
+    "models": ("jsonschema", "langchain", "referencing"),
+    "serve": ("fastapi_offline", "limits", "watchfiles"),
+}
+"""Extras of this package with the modules that only they install."""
+
+
+def extra_of(error: ModuleNotFoundError) -> str:
+    """Return the extra that installs a missing module; empty if none does."""
+    module = (error.name or "").partition(".")[0]
+    return next((extra for extra, modules in _EXTRAS.items() if module in modules), "")
+
+
 def require_extra(extra: str, what: str, *modules: str) -> None:
     """Raise an error if the packages of an extra are not installed.
 

@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from langgraph.checkpoint.serde.base import CipherProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -29,6 +27,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from journeygraph.graphs.storage.errors import DamagedError
 from journeygraph.journeys import ConfigurationError, StateError
 from journeygraph.journeys.config import KEY_BYTES, TENANT, EncryptionKeys
+from journeygraph.journeys.errors import require_extra
 
 UNNAMED = ""
 """Key id of sessions whose rows are encrypted with a key of the settings itself."""
@@ -182,6 +181,7 @@ class AesSeal(Seal, CipherProtocol):
         older: Further keys that decrypt.
 
     Raises:
+        ConfigurationError: The extra `encryption` is not installed.
         RefusedError: Stored data is not encrypted, was changed or moved, or has another key.
     """
 
@@ -190,6 +190,9 @@ class AesSeal(Seal, CipherProtocol):
     _refused = _NO_SUCH_KEY
 
     def __init__(self, key: bytes, *older: bytes) -> None:
+        require_extra("encryption", "The encryption of sensitive journeys", "cryptography")
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - an extra
+
         super().__init__()
         self._ciphers = [AESGCM(key), *map(AESGCM, older)]
 
@@ -226,6 +229,8 @@ class AesSeal(Seal, CipherProtocol):
 
     def decrypted(self, sealed: bytes, bound_to: str) -> bytes:
         """Return encrypted data of a place."""
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - an extra
+
         bound = f"{self._bound_to}{bound_to}".encode()
         for cipher in self._ciphers:
             try:

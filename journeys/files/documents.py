@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from journeygraph.journeys.definitions.sources import paths_in
+from journeygraph.journeys.errors import require_extra
 from journeygraph.journeys.faults import Path, TextPosition
 
 MOST_DEPTH = 20
@@ -222,6 +223,7 @@ def _composed(text: str) -> tuple[Any, Any]:
     Raises:
         _UnreadableError: The text is no YAML, or is nested too deep.
     """
+    require_extra("files", "A journey in a file", "ruamel.yaml")
     from ruamel.yaml import YAML  # noqa: PLC0415 - takes long to import
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
     from ruamel.yaml.reader import ReaderError  # noqa: PLC0415

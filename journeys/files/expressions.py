@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from types import ModuleType
 from typing import Any
 
-import cel
-
-from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.errors import did_you_mean, require_extra
 from journeygraph.journeys.faults import Fault
 
 _PART = re.compile(
@@ -295,20 +294,32 @@ def _pattern_fault(words: _Contents) -> Fault:
     size = 0
     for pattern in words.patterns:
         try:
-            size += _pattern_size(cel.evaluate(pattern))
+            size += _pattern_size(_library().evaluate(pattern))
             if size > most:
                 said = f"{pattern:.60} is too large."
                 return Fault(said, remedy="Repeat less, or decide it in a tool.")
-            cel.evaluate(f"''.matches({pattern})")
+            _library().evaluate(f"''.matches({pattern})")
         except (ValueError, RuntimeError, TypeError):
             said = f"{pattern:.60} is not a valid regular expression (RE2)."
             return Fault(said)
     return Fault("")
 
 
+def _library() -> ModuleType:
+    """Return the library of expressions (CEL).
+
+    Raises:
+        ConfigurationError: The extra `files` is not installed.
+    """
+    require_extra("files", "An expression in a file", "cel")
+    import cel  # noqa: PLC0415 - an extra
+
+    return cel
+
+
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> tuple[Any, _Contents]:
-    return cel.compile(text), _contents(text)
+    return _library().compile(text), _contents(text)
 
 
 def _read(words: _Contents, context: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from journeygraph.journeys.errors import ConfigurationError
+from journeygraph.journeys.errors import ConfigurationError, extra_of
 
 if TYPE_CHECKING:
     from journeygraph.journeys.spec.spec import JourneySpec
@@ -95,5 +95,5 @@ def part(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"The capability '{name}' is not installed: there is no module '{error.name}'. "
-            "Install journeygraph[all]."
+            f"Run: pip install 'journeygraph[{extra_of(error) or 'all'}]'"
         ) from error

@@ -16,8 +16,8 @@ from math import log
 from pathlib import Path
 
 import ahocorasick
-from rapidfuzz.distance import OSA
 
+from journeygraph.journeys.errors import require_extra
 from journeygraph.journeys.languages.data import read_data
 from journeygraph.journeys.phrases import normal, plain
 
@@ -269,6 +269,7 @@ class Vocabulary:
         for number, phrase in enumerate(means):
             self._automaton.add_word(phrase, number)
         if means:
+            require_extra("guidelines", "What is found by words", "rapidfuzz.distance")
             self._automaton.make_automaton()
         self._roots: dict[str, list[str]] = defaultdict(list)
         self._forms: dict[str, list[str]] = defaultdict(list)
@@ -328,6 +329,8 @@ class Vocabulary:
                 yield from self._meanings[number]
 
     def _resembling(self, word: VocabularyWord) -> Iterator[tuple[str, int]]:
+        from rapidfuzz.distance import OSA  # noqa: PLC0415 - an extra
+
         for term in self._roots.get(root_of(word.form), ()):
             yield term, ROOT
         for length in range(LEAST_PART, len(word.plain)):

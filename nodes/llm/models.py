@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
 from cachetools import TLRUCache
-from rapidfuzz.distance import OSA
 
 from journeygraph.journeys import ConfigurationError, JourneyConfig, JourneySpec
+from journeygraph.journeys.errors import require_extra
 from journeygraph.journeys.spec.model_names import KEY, named_by, named_in
 from journeygraph.nodes.llm.cassette import Cassette
 from journeygraph.nodes.llm.client import ChatClient, client_of, quick_chat
@@ -41,8 +42,6 @@ _TAG = re.compile(
     r"|e?\d+(\.\d+)?[bmk]|\d+x\d+b|v\d+(\.\d+)*|f(p?16|32)|i?q\d+(_\w+)*)([-_.].*)?",
     re.IGNORECASE,
 )
-_LONG = 8
-"""Letters of a provider from which on two of them may be wrong."""
 _INSTALL = re.compile(r"pip install [\w\[\].-]+")
 
 
@@ -124,6 +123,7 @@ def made_by_provider(name: str) -> Any:
         ConfigurationError: Its package is not installed, with the line that installs it; or it
             cannot be made so, as without a key.
     """
+    require_extra("models", f"The model '{name}'", "langchain.chat_models")
     from langchain.chat_models import init_chat_model  # noqa: PLC0415 - seconds to import
 
     try:
@@ -145,10 +145,8 @@ def _meant(prefix: str, model: str) -> str | None:
     word = prefix.lower().replace("-", "_").strip()
     if not re.fullmatch(r"[a-z_]+", word) or _TAG.fullmatch(model):
         return None
-    near = min(sorted(PROVIDERS), key=lambda known: OSA.distance(word, known))
-    allowed = 2 if len(near) >= _LONG else 1
-    if OSA.distance(word, near) <= min(allowed, len(word) // 3):
-        return near
+    if close := get_close_matches(word, sorted(PROVIDERS), n=1, cutoff=0.75):
+        return close[0]
     longer = [known for known in PROVIDERS if known.startswith(f"{word}_")]  # of "google", "azure"
     return min(longer, key=len, default=None)
 

@@ -18,6 +18,7 @@ from pydantic import ValidationError, create_model
 from pydantic_core import from_json
 
 from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.journeys.errors import require_extra
 from journeygraph.nodes.json_data import cleaned, plain
 
 REPLY = "response"
@@ -239,6 +240,7 @@ def load_schemas() -> None:
 @cache
 def _validator() -> Callable[[Any], Any]:
     """Return what makes the library's validator of a schema."""
+    require_extra("models", "The answer of a model", "jsonschema")
     from jsonschema import Draft202012Validator  # noqa: PLC0415
     from jsonschema.validators import create  # noqa: PLC0415
     from referencing import Registry  # noqa: PLC0415

@@ -125,10 +125,23 @@ def command(function: Callable[_P, None]) -> Callable[_P, None]:
             function(*args, **kwargs)
         except (typer.Exit, typer.Abort):
             raise
+        except ModuleNotFoundError as error:
+            raise typer.Exit(_told(_of_extra(error))) from None
         except Exception as error:
             raise typer.Exit(_told(error)) from None
 
     return app.command(function.__name__)(guarded)
+
+
+def _of_extra(error: ModuleNotFoundError) -> Exception:
+    """Return an error with the extra that installs a missing package of ours."""
+    from journeygraph.journeys.errors import ConfigurationError, extra_of
+
+    if not (extra := extra_of(error)):
+        return error
+    return ConfigurationError(
+        f"This needs packages that are not installed: pip install 'journeygraph[{extra}]'"
+    )
 
 
 def _told(error: Exception) -> int:

@@ -31,7 +31,7 @@ _PURPOSE = "Hire a bike for a day."
 _RELEASE = "0.1.0"
 _REQUIREMENTS = Path("requirements.txt")
 _CONSTRAINTS = Path("constraints.txt")
-_DEPLOY_EXTRAS = "[fast,otel,postgres,redis]"
+_DEPLOY_EXTRAS = "[all,fast,otel,redis]"
 _GIVEN = {
     "AGENTS": "agents=AGENTS",
     "TOOLS": "tools=TOOLS",
@@ -67,7 +67,7 @@ def create_project(
     files = _of_templates(name, yaml=yaml) if example is None else _of_example(name, example)
     if deploy:
         files |= _Renamed(*_TEMPLATE, name).files(_TEMPLATES / "deploy")
-        files[_REQUIREMENTS] = files[_REQUIREMENTS].replace(".whl", f".whl{_DEPLOY_EXTRAS}")
+        files[_REQUIREMENTS] = files[_REQUIREMENTS].replace("[all]", _DEPLOY_EXTRAS)
     files[_CONSTRAINTS] = constraints()
     _write(target, files)
     return [target / file for file in sorted(files)]

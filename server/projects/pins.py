@@ -31,7 +31,7 @@ def constraints() -> str:
         need = waiting.pop()
         name = canonicalize_name(need.name)
         asked = (name, frozenset(need.extras))
-        if asked in seen:
+        if asked in seen or name == _NAME:  # an extra of extras, each of which is listed itself
             continue
         seen.add(asked)
         try:

@@ -612,5 +612,7 @@ def test_the_release_is_in_the_requirements_with_the_extras_of_a_deployment(proj
     (wheel,) = re.findall(r"^\./wheels/.*", (project / "requirements.txt").read_text(), re.M)
     declared = (ROOT / "pyproject.toml").read_text()
 
-    assert wheel == f"./wheels/journeygraph-{version()}-py3-none-any.whl[fast,otel,postgres,redis]"
-    assert all(re.search(rf"^{extra} = \[", declared, re.M) for extra in ("fast", "otel", "redis"))
+    assert wheel == f"./wheels/journeygraph-{version()}-py3-none-any.whl[all,fast,otel,redis]"
+    assert all(
+        re.search(rf"^{extra} = \[", declared, re.M) for extra in ("all", "fast", "otel", "redis")
+    )

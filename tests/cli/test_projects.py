@@ -233,7 +233,7 @@ def assert_image(project: Path, name: str) -> None:
     assert copied == ["requirements.txt", "wheels", "--from=packages", "."]
     assert f"--uid {last['USER']} " in last["RUN"]
     wheel = (project / "requirements.txt").read_text().splitlines()[-1]
-    assert wheel == f"./wheels/journeygraph-{version()}-py3-none-any.whl"
+    assert wheel == f"./wheels/journeygraph-{version()}-py3-none-any.whl[all]"
     readme = (project / "README.md").read_text()
     assert f"pip wheel --no-deps --wheel-dir {copied[1]} PATH/TO/journeygraph" in readme
     program, verb, *words = json.loads(last["CMD"])

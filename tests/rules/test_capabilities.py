@@ -214,3 +214,75 @@ async def test_what_a_journey_declares_is_imported(memory_url: str) -> None:
         asked = await journey.process_message("hello")
     assert asked.message.endswith("Which number?")
     assert "journeygraph.nodes.features.dialogue" in sys.modules
+
+
+WITHOUT = """
+import asyncio, sys
+from journeygraph.journeys import errors
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in AWAY:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+AWAY = {module for modules in errors._EXTRAS.values() for module in modules}
+AWAY |= {"mcp", "psycopg", "psycopg_pool", "redis", "jwt", "ipywidgets"}
+assert AWAY.isdisjoint(name.partition(".")[0] for name in sys.modules)
+sys.meta_path.insert(0, Missing())
+"""
+DECLARES = """
+from journeygraph import Field, Guideline, load_journey
+
+class Asks(Plain):
+    class MainPath(Pathway):
+        __fields__ = [Field("day", "date")]
+        __agents__ = ["a"]
+
+class Ruled(Plain):
+    __guidelines__ = [Guideline(id="g", condition="the user is angry", action="be kind")]
+
+class Secret(Plain):
+    __sensitive__ = True
+
+def ask(ask):
+    return "ok"
+
+async def refusal(kind, **options):
+    config = JourneyConfig(persistence="memory://plain", encryption_key=b"k" * 32)
+    try:
+        async with kind("s-2", config, agents={"a": ask, "h": ask}, **options) as session:
+            await session.start()
+    except Exception as error:
+        return str(error)
+
+async def told():
+    yield await refusal(Asks, model=False)
+    yield await refusal(Ruled, model=False)
+    yield await refusal(Secret, model=False)
+    yield await refusal(Plain, model="anthropic:claude")
+    try:
+        load_journey(sys.argv[1])
+    except Exception as error:
+        yield str(error)
+
+async def tell():
+    async for text in told():
+        print(text)
+
+asyncio.run(tell())
+"""
+
+
+@pytest.mark.slow
+def test_without_extras_a_plain_journey_runs_and_each_declaration_names_its_extra(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "plain.yaml"
+    file.write_text("id: plain\nstates: {answer: {agents: [a]}}\n")
+    command = [sys.executable, "-c", WITHOUT + PLAIN + DECLARES, str(file)]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0, run.stderr
+    _, *told = run.stdout.splitlines()
+    named = [line.rpartition("pip install ")[2].rstrip(".") for line in told]
+    wanted = ("forms", "guidelines", "encryption", "models", "files")
+    assert named == [f"'journeygraph[{extra}]'" for extra in wanted]
