@@ -355,8 +355,8 @@ def _explained_label(expected: Expected, slots: Slots) -> Command | None:
 PRODUCTIONS: tuple[Production, ...] = (
     Production("answer", "<choice>", _chosen),
     Production("answer", "articles <choice>", _chosen),
-    Production("answer", "yes", partial(_answered, is_yes=True)),
-    Production("answer", "no", partial(_answered, is_yes=False)),
+    Production("answer", "yes [yes]", partial(_answered, is_yes=True)),
+    Production("answer", "no [no]", partial(_answered, is_yes=False)),
     Production("answer", "[yes] agree", _agreed),
     Production("answer", "[yes] agree agree", _agreed),
     Production("answer", "[no] decline", _declined),
