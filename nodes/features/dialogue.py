@@ -44,7 +44,7 @@ from journeygraph.nodes.values.reading import load as load_values
 _MOST_QUOTED = 3
 
 
-def has_floor(draft: TurnDraft) -> bool:
+def _has_floor(draft: TurnDraft) -> bool:
     """Return whether the dialogue answers, and not the agents of the pathway alone.
 
     It does if the session is in a form or in a pathway with effects, if no agent could
@@ -62,66 +62,12 @@ def has_floor(draft: TurnDraft) -> bool:
     )
 
 
-async def read_message(draft: TurnDraft, reading: Interpretation) -> None:
-    """Read what a message says of fields and of the dialogue, without a model."""
-    if not has_floor(draft):
-        return
-    await ready_to_read(draft.setting.language)
-    await welcome(draft)
-    reading.welcomed = len(draft.replies)
-    option = chosen(draft)
-    reading.parse = Parse([option], exact=True) if option else parse_of(draft, draft.message)
-
-
-async def weigh_patterns(draft: TurnDraft, reading: Interpretation) -> None:
-    """Weigh what was read against the patterns that hold; with a model, two of them are doubted."""
-    if not has_floor(draft):
-        leading = [v for v in reading.verdicts if v.holds and not v.error and v.tier == "pattern"]
-        reading.parse = led(draft, leading) if leading else reading.parse
-        return
-    reading.parse, reading.verdicts, is_certain = weighed(draft, reading.parse, reading.verdicts)
-    if draft.services.models and ambiguous(draft, most_specific(reading.verdicts)):
-        reading.doubted = [v for v in reading.verdicts if v.tier == "pattern"]
-        reading.verdicts = [v for v in reading.verdicts if v.tier != "pattern"]
-    else:
-        reading.is_certain = is_certain
-
-
-async def ask_about_form(draft: TurnDraft, reading: Interpretation) -> None:
-    """Have a model asked what the message makes of the form, here or where it may lead.
-
-    A model that is asked about guidelines alone is shown the form as well: requests that begin
-    alike cost less.
-    """
-    if draft.services.models is None:
-        return
-    floor = has_floor(draft)
-    is_asked = not reading.is_certain and _may_fill(draft, reading, floor=floor)
-    if is_asked or (floor and reading.guideline_candidates.asked):
-        reading.form = asking_in(draft, reading.parse, is_asked=is_asked)
-
-
 def _may_fill(draft: TurnDraft, reading: Interpretation, *, floor: bool) -> bool:
     """Return whether something is open that a message may answer or change."""
     forms = any(draft.spec.pathways[t.target].form for t in reading.questions)
     here = reading.questions or draft.here.form is not None or draft.dialogue.asked
     left = reading.parse.commands or reading.parse.unread
     return forms or (floor and bool(here)) or (bool(left) and _leads_to_form(draft, reading))
-
-
-async def decide_dialogue(draft: TurnDraft, reading: Interpretation) -> bool:
-    """Decide the turn where the dialogue has the floor; return whether it does."""
-    if not (has_floor(draft) or _leads_to_form(draft, reading)):
-        return False
-    if reading.has_answer:
-        said = list(supported(draft, reading.answer.commands))
-    else:
-        said = without_model(draft, reading.parse, reading.verdicts)
-    draft.is_exact = reading.parse.exact and not reading.has_answer
-    draft.dialogue.guess(UNREAD, reading.parse.unread and not reading.has_answer)
-    await decide(draft, [*reading.verdicts, *said])
-    _account_for(draft, reading)
-    return True
 
 
 def _leads_to_form(draft: TurnDraft, reading: Interpretation) -> bool:
@@ -169,7 +115,7 @@ def _is_replied_to(draft: TurnDraft) -> bool:
     return is_asked_back or draft.dialogue.last_at is None or not triggers.isdisjoint(_NOT_READ)
 
 
-def use_wording(draft: TurnDraft, reading: Interpretation) -> None:
+def _use_wording(draft: TurnDraft, reading: Interpretation) -> None:
     """Use the model's own words if they ask what the runtime asks next.
 
     They never do where anything was refused, dropped, or done, nor with an unknown number or a
@@ -189,14 +135,14 @@ def use_wording(draft: TurnDraft, reading: Interpretation) -> None:
         return
     if asked and field_named(draft.spec, asked["about"]).asks:
         return  # with its options, as its author has worded it for this moment
-    if fault := claimed(draft, answer.reply):
+    if fault := _claimed(draft, answer.reply):
         draft.flags.append(f"wording_refused:{fault}")
     else:
         draft.replies = [*draft.replies[: reading.welcomed], answer.reply]
         draft.asks = answer.asks or ""
 
 
-def close_reading(draft: TurnDraft, reading: Interpretation) -> None:
+def _close_reading(draft: TurnDraft) -> None:
     """Note in the dialogue state how the message was taken."""
     draft.note_stopped_patterns()
     dialogue = draft.dialogue
@@ -219,73 +165,10 @@ def _went_wrong(draft: TurnDraft) -> bool:
     return not taken and bool(noise or kinds & {"unclear", "field_refused"})
 
 
-def gather_form(run: PathwayRun) -> None:
-    """Take over the outcome of a pathway's form and effects."""
-    pathway, progress = run.pathway, run.progress
-    parts = [progress[name] for name in (FORM, EFFECTS) if name in progress]
-    for part in parts:
-        run.ops += [[*op, pathway.id] for op in part["ops"]]
-        run.say(*part["said"])
-        run.turn["audit"] += part["audit"]
-        run.attempt(part["attempts"])
-    if EFFECTS in progress:
-        results = progress[EFFECTS]["kept"]
-        run.ops += [[*kept(name, value), pathway.id] for name, value in results.items()]
-    known = (attempt["field"] for attempt in run.attempts if attempt["source"] == "tool")
-    run.known = frozenset(known)
-    run.is_idle = not is_collected(progress) or not went_well(progress)
-
-
-def record_pathway(run: PathwayRun) -> None:
-    """Note in the dialogue state what a pathway asked, and what it did.
-
-    One that answered in place of a text leads back to what was to run.
-    """
-    if "aside" in run.turn:
-        run.is_aside = True
-        run.turn["run"] = run.turn.pop("aside")
-        return
-    dialogue = DialogueState.of(run.position)
-    if FORM in run.progress:
-        dialogue.asked = run.progress[FORM]["asked"]
-        own = run.pathway.form or ()
-        dialogue.held = {name: raw for name, raw in dialogue.held.items() if name not in own}
-    elif dialogue.asked and dialogue.asked["kind"] in ("field", "summary"):
-        dialogue.asked = None
-    if EFFECTS in run.progress:
-        record_effects(dialogue, run.progress[EFFECTS])
-    run.position = with_dialogue(run.position, dialogue)
-
-
-def continue_dialogue(run: PathwayRun) -> None:
-    """Go on after a complete pathway: with what waited, or with what it interrupted."""
-    unsure = EFFECTS in run.progress and run.progress[EFFECTS]["ended"] == "unsure"
-    unsure = unsure and DialogueState.of(run.position).asked is None
-    if run.is_aside or not (run.is_complete or unsure):
-        return
-    draft = draft_of(run.services, run.after(), run.turn, run.position)
-    draft.run, draft.entered = run.turn["run"], run.turn["entered"]
-    if unsure:
-        left_unsure(draft)
-    else:
-        completed(draft, run.pathway)
-    turn = run.turn
-    turn["run"], turn["entered"] = draft.aside or draft.run, draft.entered
-    turn["moved"] = turn["moved"] or draft.position["pathway"] != turn["begun_in"]
-    turn["transition"] = turn["transition"] or draft.transition
-    turn["audit"] += draft.audit
-    if draft.aside:
-        turn["aside"] = draft.run
-    run.say(*draft.replies)
-    run.attempt(draft.attempts)
-    run.change(*([*op, run.pathway.id] for op in draft.ops))
-    run.position = with_dialogue(draft.position, draft.dialogue)
-
-
 _FIGURES = re.compile(r"\d+")
 
 
-def claimed(draft: TurnDraft, reply: str) -> str:
+def _claimed(draft: TurnDraft, reply: str) -> str:
     """Return in a word why a model's reply must not be sent: "figures", "hidden"; empty if it may.
 
     A number that was not in the conversation is an invented value; in other words, what a value is
@@ -337,35 +220,122 @@ class Dialogue(Capability):
         ask_first(draft)
 
     async def read(self, draft: TurnDraft, reading: Interpretation) -> None:
-        """Read what a message says of fields and of the dialogue."""
-        await read_message(draft, reading)
+        """Read what a message says of fields and of the dialogue, without a model."""
+        if not _has_floor(draft):
+            return
+        await ready_to_read(draft.setting.language)
+        await welcome(draft)
+        reading.welcomed = len(draft.replies)
+        option = chosen(draft)
+        reading.parse = Parse([option], exact=True) if option else parse_of(draft, draft.message)
 
     async def weigh(self, draft: TurnDraft, reading: Interpretation) -> None:
-        """Weigh what was read against the patterns that hold."""
-        await weigh_patterns(draft, reading)
+        """Weigh what was read against the patterns that hold; a model judges two of them."""
+        if not _has_floor(draft):
+            leading = [
+                v for v in reading.verdicts if v.holds and not v.error and v.tier == "pattern"
+            ]
+            reading.parse = led(draft, leading) if leading else reading.parse
+            return
+        reading.parse, reading.verdicts, is_certain = weighed(
+            draft, reading.parse, reading.verdicts
+        )
+        if draft.services.models and ambiguous(draft, most_specific(reading.verdicts)):
+            reading.doubted = [v for v in reading.verdicts if v.tier == "pattern"]
+            reading.verdicts = [v for v in reading.verdicts if v.tier != "pattern"]
+        else:
+            reading.is_certain = is_certain
 
     async def ask(self, draft: TurnDraft, reading: Interpretation) -> None:
-        """Have a model asked what the message makes of the form."""
-        await ask_about_form(draft, reading)
+        """Have a model asked what the message makes of the form, here or where it may lead.
+
+        A model that is asked about guidelines alone is shown the form as well: requests that begin
+        alike cost less.
+        """
+        if draft.services.models is None:
+            return
+        floor = _has_floor(draft)
+        is_asked = not reading.is_certain and _may_fill(draft, reading, floor=floor)
+        if is_asked or (floor and reading.guideline_candidates.asked):
+            reading.form = asking_in(draft, reading.parse, is_asked=is_asked)
 
     async def decide(self, draft: TurnDraft, reading: Interpretation) -> bool:
-        """Decide the turn where the dialogue has the floor."""
-        return await decide_dialogue(draft, reading)
+        """Decide the turn where the dialogue has the floor; return whether it does."""
+        if not (_has_floor(draft) or _leads_to_form(draft, reading)):
+            return False
+        if reading.has_answer:
+            said = list(supported(draft, reading.answer.commands))
+        else:
+            said = without_model(draft, reading.parse, reading.verdicts)
+        draft.is_exact = reading.parse.exact and not reading.has_answer
+        draft.dialogue.guess(UNREAD, reading.parse.unread and not reading.has_answer)
+        await decide(draft, [*reading.verdicts, *said])
+        _account_for(draft, reading)
+        return True
 
     def complete(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Use the words of a model where they fit, and note how the message was taken."""
-        use_wording(draft, reading)
-        close_reading(draft, reading)
+        _use_wording(draft, reading)
+        _close_reading(draft)
 
     def gather(self, run: PathwayRun) -> None:
-        """Take over the outcome of a form and of effects."""
-        if run.pathway.collects or run.pathway.effects:
-            gather_form(run)
+        """Take over the outcome of a pathway's form and effects."""
+        pathway, progress = run.pathway, run.progress
+        if not (pathway.collects or pathway.effects):
+            return
+        parts = [progress[name] for name in (FORM, EFFECTS) if name in progress]
+        for part in parts:
+            run.ops += [[*op, pathway.id] for op in part["ops"]]
+            run.say(*part["said"])
+            run.turn["audit"] += part["audit"]
+            run.attempt(part["attempts"])
+        if EFFECTS in progress:
+            results = progress[EFFECTS]["kept"]
+            run.ops += [[*kept(name, value), pathway.id] for name, value in results.items()]
+        known = (attempt["field"] for attempt in run.attempts if attempt["source"] == "tool")
+        run.known = frozenset(known)
+        run.is_idle = not is_collected(progress) or not went_well(progress)
 
     def record(self, run: PathwayRun) -> None:
-        """Note in the dialogue state what a pathway asked, and what it did."""
-        record_pathway(run)
+        """Note in the dialogue state what a pathway asked, and what it did.
+
+        One that answered in place of a text leads back to what was to run.
+        """
+        if "aside" in run.turn:
+            run.is_aside = True
+            run.turn["run"] = run.turn.pop("aside")
+            return
+        dialogue = DialogueState.of(run.position)
+        if FORM in run.progress:
+            dialogue.asked = run.progress[FORM]["asked"]
+            own = run.pathway.form or ()
+            dialogue.held = {name: raw for name, raw in dialogue.held.items() if name not in own}
+        elif dialogue.asked and dialogue.asked["kind"] in ("field", "summary"):
+            dialogue.asked = None
+        if EFFECTS in run.progress:
+            record_effects(dialogue, run.progress[EFFECTS])
+        run.position = with_dialogue(run.position, dialogue)
 
     def lead(self, run: PathwayRun) -> None:
-        """Go on with what waited, or with what was interrupted."""
-        continue_dialogue(run)
+        """Go on after a complete pathway: with what waited, or with what it interrupted."""
+        unsure = EFFECTS in run.progress and run.progress[EFFECTS]["ended"] == "unsure"
+        unsure = unsure and DialogueState.of(run.position).asked is None
+        if run.is_aside or not (run.is_complete or unsure):
+            return
+        draft = draft_of(run.services, run.after(), run.turn, run.position)
+        draft.run, draft.entered = run.turn["run"], run.turn["entered"]
+        if unsure:
+            left_unsure(draft)
+        else:
+            completed(draft, run.pathway)
+        turn = run.turn
+        turn["run"], turn["entered"] = draft.aside or draft.run, draft.entered
+        turn["moved"] = turn["moved"] or draft.position["pathway"] != turn["begun_in"]
+        turn["transition"] = turn["transition"] or draft.transition
+        turn["audit"] += draft.audit
+        if draft.aside:
+            turn["aside"] = draft.run
+        run.say(*draft.replies)
+        run.attempt(draft.attempts)
+        run.change(*([*op, run.pathway.id] for op in draft.ops))
+        run.position = with_dialogue(draft.position, draft.dialogue)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from journeygraph.journeys import Escalation, Field, JourneyConfig, JourneySpec, PathwaySpec, Texts
+from journeygraph.journeys.phrases import said as contains
 from journeygraph.nodes.authored import FAILURES
 from journeygraph.nodes.capability import Capability
-from journeygraph.nodes.commands import Confirm, Deny
+from journeygraph.nodes.commands import Command, Confirm, Deny, Human
 from journeygraph.nodes.draft import TurnDraft
-from journeygraph.nodes.forms.offer import ask_about_person, called_by_word, decide_wish, read_wish
+from journeygraph.nodes.forms.offer import asked_for, call_person, policy_of, takes_person
 from journeygraph.nodes.forms.questions import question_of
 from journeygraph.nodes.json_data import words_of
 from journeygraph.nodes.language.expected import Expected
 from journeygraph.nodes.language.proposals import load_languages, read_message, ready_to_read
+from journeygraph.nodes.llm.form_prompt import Asking
 from journeygraph.nodes.services import Services, setting_of
 from journeygraph.nodes.state.dialogue_state import (
     Asked,
@@ -36,7 +39,7 @@ from journeygraph.nodes.state.escalation import (
     takeover_of,
 )
 from journeygraph.nodes.state.form_state import FormState, field_named
-from journeygraph.nodes.state.interpretation import Interpretation
+from journeygraph.nodes.state.interpretation import Interpretation, Parse
 from journeygraph.nodes.state.messages import GIVEN_BACK, last_said, mark
 from journeygraph.nodes.state.session import PARTING, Position, Turn, Update
 from journeygraph.nodes.state.stack import note
@@ -73,20 +76,52 @@ class Person(Capability):
         return draft.undecided()
 
     def stop(self, draft: TurnDraft) -> bool:
-        """Call a person at once if the message has a keyword for it."""
-        return called_by_word(draft)
+        """Call a person at once if the message has a keyword for it; return whether it has."""
+        policy = policy_of(draft)
+        if policy is None or not any(contains(word, draft.message) for word in policy.keywords):
+            return False
+        call_person(draft, "keyword")
+        draft.dialogue.last_at, draft.dialogue.failures = draft.turn["at"], 0
+        return True
 
     async def read(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Read whether the user asks for a person, where the dialogue does not read the message."""
-        await read_wish(draft, reading)
+        if reading.is_read or policy_of(draft) is None:
+            return
+        await ready_to_read(draft.setting.language)
+        parse = read_message(draft.message, Expected(None, (), {}, (), draft.setting))
+        wishes: list[Command] = [c for c in parse.commands if isinstance(c, Human)]
+        if wishes:
+            reading.parse = Parse(wishes, exact=parse.exact)
+            reading.is_certain = parse.exact
 
     async def ask(self, draft: TurnDraft, reading: Interpretation) -> None:
         """Offer the command for a person to a model that is asked anyway."""
-        ask_about_person(draft, reading)
+        policy = policy_of(draft)
+        if policy and reading.questions and reading.form is None and draft.services.models:
+            reading.form = Asking(
+                task=draft.here.title,
+                fields=[],
+                person=True,
+                sentiment=policy.sentiment,
+                worded=False,
+                collects=False,
+            )
 
     async def decide(self, draft: TurnDraft, reading: Interpretation) -> bool:
-        """Answer a request for a person."""
-        return decide_wish(draft, reading)
+        """Answer a request for a person; return whether there is one.
+
+        A trigger of the author's own on the same words comes before what was read in them.
+        """
+        read = [] if takes_person(draft, reading.verdicts) else reading.parse.commands
+        wishes = [c for c in (*read, *reading.answer.commands) if isinstance(c, Human)]
+        if policy_of(draft) is None or not wishes:
+            return False
+        others: list[Command] = [c for c in reading.answer.commands if not isinstance(c, Human)]
+        reading.answer = replace(reading.answer, commands=others)
+        asked_for(draft, wishes[0].reason)
+        draft.rest()
+        return True
 
     def close(
         self, services: Services, state: Mapping[str, Any], turn: Turn

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from journeygraph.journeys import Effect, Escalation, Field, PathwaySpec
-from journeygraph.journeys.phrases import normal, said
-from journeygraph.nodes.commands import Command, Human, Verdict
+from journeygraph.journeys.phrases import normal
+from journeygraph.nodes.commands import Human, Verdict
 from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.language.expected import Expected
-from journeygraph.nodes.language.proposals import read_message, ready_to_read
-from journeygraph.nodes.llm.form_prompt import Asking
+from journeygraph.nodes.language.proposals import read_message
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.escalation import escalate, escalation_of
 from journeygraph.nodes.state.form_state import owners
-from journeygraph.nodes.state.interpretation import Parse
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.state.interpretation import Interpretation
+    pass
 
 MORE = Asked(kind="more", about="", options=[])
 """The question what else there is."""
@@ -38,16 +35,6 @@ def call_person(draft: TurnDraft, reason: str) -> None:
     draft.audit += escalate(draft.spec, draft.position, draft.dialogue, reason, draft.turn)
     draft.ask(None)
     draft.rest()
-
-
-def called_by_word(draft: TurnDraft) -> bool:
-    """Call a person at once if the message has a keyword for it; return whether it has."""
-    policy = policy_of(draft)
-    if policy is None or not any(said(word, draft.message) for word in policy.keywords):
-        return False
-    call_person(draft, "keyword")
-    draft.dialogue.last_at, draft.dialogue.failures = draft.turn["at"], 0
-    return True
 
 
 def offer_person(draft: TurnDraft, reason: str) -> None:
@@ -77,48 +64,6 @@ def give_up(draft: TurnDraft, reason: str) -> None:
         call_person(draft, reason)
     else:
         offer_person(draft, reason)
-
-
-async def read_wish(draft: TurnDraft, reading: Interpretation) -> None:
-    """Read whether the user asks for a person, where the dialogue does not read the message."""
-    if reading.is_read or policy_of(draft) is None:
-        return
-    await ready_to_read(draft.setting.language)
-    parse = read_message(draft.message, Expected(None, (), {}, (), draft.setting))
-    wishes: list[Command] = [c for c in parse.commands if isinstance(c, Human)]
-    if wishes:
-        reading.parse = Parse(wishes, exact=parse.exact)
-        reading.is_certain = parse.exact
-
-
-def ask_about_person(draft: TurnDraft, reading: Interpretation) -> None:
-    """Offer the command for a person to a model that is asked anyway."""
-    policy = policy_of(draft)
-    if policy and reading.questions and reading.form is None and draft.services.models:
-        reading.form = Asking(
-            task=draft.here.title,
-            fields=[],
-            person=True,
-            sentiment=policy.sentiment,
-            worded=False,
-            collects=False,
-        )
-
-
-def decide_wish(draft: TurnDraft, reading: Interpretation) -> bool:
-    """Answer a request for a person; return whether there is one.
-
-    A trigger of the author's own on the same words comes before what was read in them.
-    """
-    read = [] if takes_person(draft, reading.verdicts) else reading.parse.commands
-    wishes = [c for c in (*read, *reading.answer.commands) if isinstance(c, Human)]
-    if policy_of(draft) is None or not wishes:
-        return False
-    others: list[Command] = [c for c in reading.answer.commands if not isinstance(c, Human)]
-    reading.answer = replace(reading.answer, commands=others)
-    asked_for(draft, wishes[0].reason)
-    draft.rest()
-    return True
 
 
 def takes_person(draft: TurnDraft, verdicts: Sequence[Verdict]) -> bool:
