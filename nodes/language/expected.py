@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from journeygraph.journeys import Field
+from journeygraph.nodes.language.words import words_of
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.values.setting import Setting
 
@@ -75,7 +76,16 @@ class Expected:
         """The offered options."""
         return self.asked["options"] if self.asked else ()
 
-    @property
+    @cached_property
     def all_fields(self) -> Sequence[Field]:
         """All fields, the open ones first."""
         return (*self.fields, *self.correctable)
+
+    @cached_property
+    def called(self) -> Mapping[tuple[str, ...], Mapping[str, Field]]:
+        """The fields by what they are called, as words, and then by their names."""
+        named: dict[tuple[str, ...], dict[str, Field]] = {}
+        for one in self.all_fields:
+            for phrase in (one.title, one.name):
+                named.setdefault(words_of(phrase).folded, {})[one.name] = one
+        return named

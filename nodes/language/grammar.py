@@ -9,7 +9,7 @@ Source: DESIGN section 4, "Exact or asked".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -71,11 +71,14 @@ class Production:
     meaning: Meaning
 
     @cached_property
+    def symbols(self) -> Sequence[str]:
+        """Its symbols, in order."""
+        return self.form.split()
+
+    @cached_property
     def needed(self) -> frozenset[str]:
         """The lists that it cannot do without, so that it needs no try where words have none."""
-        return frozenset(
-            symbol.rstrip("+") for symbol in self.form.split() if symbol[0] not in "[<"
-        )
+        return frozenset(symbol.rstrip("+") for symbol in self.symbols if symbol[0] not in "[<")
 
 
 def derived(words: Words, expected: Expected) -> Command | None:
@@ -92,7 +95,8 @@ def derived(words: Words, expected: Expected) -> Command | None:
         for production in tried:
             if act.asks and production.act != "control":
                 continue
-            for slots in _matches(production.form.split(), act, 0, lexicon, {}):
+            symbols = [s for s in production.symbols if s[0] != "[" or s.strip("[]+") in said]
+            for slots in _matches(symbols, act, 0, expected, {}):
                 if command := production.meaning(expected, slots):
                     return command
     return None
@@ -104,7 +108,8 @@ def _acts_in(words: Words, lexicon: Lexicon) -> Iterator[Words]:
     yield words
     while ends := lexicon.at(words, first, "courtesy"):
         first = ends[0]
-    yield words.part(first)
+    if first:
+        yield words.part(first)
     # Of two phrases with one end the longer one counts.
     while begins := [n for n in range(first, last) if last in lexicon.at(words, n, "courtesy")]:
         last = begins[0]
@@ -112,29 +117,34 @@ def _acts_in(words: Words, lexicon: Lexicon) -> Iterator[Words]:
 
 
 def _matches(
-    symbols: Sequence[str], words: Words, place: int, lexicon: Lexicon, slots: dict[str, Words]
+    symbols: Sequence[str], words: Words, place: int, expected: Expected, slots: dict[str, Words]
 ) -> Iterator[dict[str, Words]]:
     """Yield the slots of each way in which words from a place on have symbols."""
-    if not symbols:
-        if place == len(words.all):
-            yield slots
-        return
     symbol, *rest = symbols
-    if symbol[0] == "<":
-        last = len(words.all)
-        for end in range(last, place if rest else max(place, last - 1), -1):
-            filled = {**slots, symbol.strip("<>"): words.part(place, end)}
-            yield from _matches(rest, words, end, lexicon, filled)
-        return
+    last = len(words.all)
     if symbol[0] == "[":
-        yield from _matches([symbol[1:-1], *rest], words, place, lexicon, slots)
-        yield from _matches(rest, words, place, lexicon, slots)
+        yield from _matches([symbol[1:-1], *rest], words, place, expected, slots)
+        yield from _matches(rest, words, place, expected, slots)
         return
-    for end in _ends(symbol, words, place, lexicon):
-        yield from _matches(rest, words, end, lexicon, slots)
+    for end in _ends(symbol, words, place, expected):
+        if (end == last) == bool(rest):
+            continue
+        filled = {**slots, symbol: words.part(place, end)} if symbol[0] == "<" else slots
+        yield from _matches(rest, words, end, expected, filled) if rest else (filled,)
 
 
-def _ends(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterator[int]:
+def _ends(symbol: str, words: Words, place: int, expected: Expected) -> Iterable[int]:
+    """Return where words from a place on that are a symbol may end."""
+    if symbol == "<label>":
+        lengths = {len(name) for name in expected.called}
+        folded = words.folded[place:]
+        return [place + n for n in lengths if folded[:n] in expected.called]
+    if symbol[0] == "<":
+        return range(len(words.all), place, -1)
+    return _phrases(symbol, words, place, lexicon_of(expected.setting.language))
+
+
+def _phrases(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterator[int]:
     name = cast("Name", symbol.rstrip("+"))
     for end in lexicon.at(words, place, name):
         closes = words.all[end - 1].closes
@@ -144,7 +154,7 @@ def _ends(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterator[i
             continue  # "no el viernes" denies the last
         yield end
         if symbol.endswith("+"):
-            yield from _ends(name, words, end, lexicon)
+            yield from _phrases(name, words, end, lexicon)
 
 
 def value_in(field: Field, raw: str, expected: Expected) -> object:
@@ -152,9 +162,7 @@ def value_in(field: Field, raw: str, expected: Expected) -> object:
 
     A name does not begin with an article, and is not two: "der Hund", "Ana y Luis".
     """
-    lexicon, words = lexicon_of(expected.setting.language), words_of(raw)
-    led = words.folded[:1] in [(each,) for each in expected.setting.words.articles]
-    if field.type in NAMES and (led or lexicon.has(words, "and")):
+    if field.type in NAMES and _is_no_name(words_of(raw), expected):
         return None
     searched = bool(field.extract) and is_whole(field, raw, expected)
     with suppress(Unreadable):
@@ -162,12 +170,18 @@ def value_in(field: Field, raw: str, expected: Expected) -> object:
     return None
 
 
+def _is_no_name(words: Words, expected: Expected) -> bool:
+    first = "".join(words.folded[:1])
+    joined = lexicon_of(expected.setting.language).has(words, "and")
+    return joined or first in expected.setting.words.articles
+
+
 # --- Answers ---
 
 
 def _chosen(expected: Expected, slots: Slots) -> Command | None:
     """Return an offered option by its label, its place in the list, or its id."""
-    said, options = " ".join(slots["choice"].folded), expected.options
+    said, options = " ".join(slots["<choice>"].folded), expected.options
     place = place_of(said, expected.setting)
     if not options or expected.kind not in (*CHOOSING, *YES_OR_NO):
         return None
@@ -207,7 +221,7 @@ def _pending(expected: Expected, slots: Slots) -> Command | None:
 
     Another value for a change that was asked back is meant in its place.
     """
-    field, words = expected.pending or expected.doubted, slots["value"]
+    field, words = expected.pending or expected.doubted, slots["<value>"]
     if field is None:
         return None
     whole = is_whole(field, words.text, expected)
@@ -239,6 +253,8 @@ def is_whole(field: Field, text: str, expected: Expected) -> bool:
         return True
     shapes = [one.pattern for one in field.validators if isinstance(one, Regex)]
     shapes += [] if shapes else field.extract
+    if not shapes:
+        return False
     matches = expected.setting.patterns.fullmatch
     fits = all(matches(field.name, one, text.strip()) for one in shapes)
     return fits and any(not matches(field.name, one, "so what is that") for one in shapes)
@@ -257,7 +273,7 @@ def _changed(expected: Expected, slots: Slots) -> Command | None:
 
     What the pending question takes as well is a change of nothing in particular.
     """
-    raw, pending = slots["new"].raw, expected.pending
+    raw, pending = slots["<new>"].raw, expected.pending
     fitting = [f for f in _own(expected) if value_in(f, raw, expected) is not None]
     worded = pending and pending.type in (*FREE, *NAMES) and not is_whole(pending, raw, expected)
     if pending and pending.name not in expected.known and not worded:
@@ -279,13 +295,12 @@ def _labelled(expected: Expected, slots: Slots, *, in_words: bool = False) -> Co
 
     One in the user's own words is repeated or asked back: "the colour is black".
     """
-    said, raw = slots["label"], slots["new"].raw
-    fields = {f.name: f for f in expected.all_fields if is_called(said, f)}
-    if len(fields) != 1:
+    field, *others = expected.called[slots["<label>"].folded].values()
+    raw = slots["<new>"].raw
+    if others:
         return None
-    (field,) = fields.values()
     is_worded = field.type in FREE
-    if is_worded and not (in_words and _is_text(slots["new"], expected)):
+    if is_worded and not (in_words and _is_text(slots["<new>"], expected)):
         return None
     value = value_in(field, raw, expected)
     given = None if value is None else _given(field, raw, value, expected)
@@ -298,14 +313,9 @@ def _is_text(words: Words, expected: Expected) -> bool:
     return not lists.says(words, "yes", "no") and not lists.has(words, "denied_before")
 
 
-def is_called(words: Words, field: Field) -> bool:
-    """Return whether words are as a whole what a field is called."""
-    return words.folded in (words_of(field.title).folded, words_of(field.name).folded)
-
-
 def _contrasted(expected: Expected, slots: Slots) -> Command | None:
     """Return a change from the known value that the message names to another one."""
-    old, new = slots["old"].raw, slots["new"].raw
+    old, new = slots["<old>"].raw, slots["<new>"].raw
     found = []
     for field in (*_own(expected), *(f for f in expected.correctable if f.type in NAMES)):
         was, value = value_in(field, old, expected), value_in(field, new, expected)
@@ -328,7 +338,7 @@ def _cancelled(expected: Expected, slots: Slots) -> Command | None:
 
 
 def _cancelled_task(expected: Expected, slots: Slots) -> Command | None:
-    said = " ".join(slots["task"].folded)
+    said = " ".join(slots["<task>"].folded)
     named = [name for name in expected.tasks if " ".join(words_of(name).folded) == said]
     return Cancel(task=named[0]) if named else None
 
@@ -348,8 +358,7 @@ def _explained(expected: Expected, slots: Slots) -> Command | None:
 
 
 def _explained_label(expected: Expected, slots: Slots) -> Command | None:
-    fields = [f.name for f in expected.all_fields if is_called(slots["label"], f)]
-    return Explain(fields[0]) if fields else None
+    return Explain(next(iter(expected.called[slots["<label>"].folded])))
 
 
 PRODUCTIONS: tuple[Production, ...] = (

@@ -22,13 +22,15 @@ class Lexicon:
     """
 
     def __init__(self, lists: Mapping[str, Sequence[str]]) -> None:
-        self.phrases: dict[str, frozenset[tuple[str, ...]]] = {}
+        self.phrases: dict[str, set[tuple[str, ...]]] = {}
+        self._named: dict[tuple[str, ...], set[str]] = {}
         self._by_first: dict[tuple[str, str], list[tuple[str, ...]]] = {}
         self._lists: dict[str, set[str]] = {}
         for name in get_args(Name):
-            phrases = {words_of(phrase).folded for phrase in lists[name]}.difference([()])
-            self.phrases[name] = frozenset(phrases)
-            for phrase in sorted(phrases, key=len, reverse=True):
+            said = {words_of(phrase).folded for phrase in lists[name]}
+            self.phrases[name] = said.difference([()])
+            for phrase in sorted(self.phrases[name], key=len, reverse=True):
+                self._named.setdefault(phrase, set()).add(name)
                 self._by_first.setdefault((name, phrase[0]), []).append(phrase)
                 self._lists.setdefault(phrase[0], set()).add(name)
         self.small = frozenset(phrase[0] for phrase in self.phrases["small"])
@@ -39,16 +41,13 @@ class Lexicon:
 
     def at(self, words: Words, place: int, name: Name) -> list[int]:
         """Return where the phrases of a list end that begin at a place, the longest first."""
-        if place >= len(words.all):
-            return []
-        phrases = self._by_first.get((name, words.folded[place]), ())
         said = words.folded[place:]
-        lengths = [len(phrase) for phrase in phrases if said[: len(phrase)] == phrase]
-        return [place + length for length in lengths]
+        phrases = self._by_first.get((name, said[0])) if said else None
+        return [place + len(one) for one in phrases if said[: len(one)] == one] if phrases else []
 
     def says(self, words: Words, *names: Name) -> bool:
         """Return whether words are as a whole a phrase of one of some lists."""
-        return any(words.folded in self.phrases[name] for name in names)
+        return not self._named.get(words.folded, set()).isdisjoint(names)
 
     def begins(self, words: Words, *names: Name) -> bool:
         """Return whether words begin with a phrase of one of some lists."""

@@ -182,8 +182,8 @@ def _scanned(text: str, expected: Expected) -> Iterator[Fill | Correct]:
         is_asked = expected.begins if field.type == "enum" else is_asked
         scan = said if field.extract or is_asked else stated
         found.append((field, _found(field, scan, expected)))
-    found.sort(key=lambda each: -max([len(span.raw) for span in each[1]], default=0))
-    found.sort(key=lambda each: each[0] is not pending)
+    found = [each for each in found if each[1]]
+    found.sort(key=lambda each: (each[0] is not pending, -max(len(s.raw) for s in each[1])))
     taken: list[Span] = []
     for field, proposed_spans in found:
         spans = [s for s in proposed_spans if not any(s.raw in other.raw for other in taken)]
@@ -204,7 +204,7 @@ def _found(field: Field, scan: Scan, expected: Expected) -> list[Span]:
     spans = scan.found(field) if field.extract or field.type not in FREE else []
     spans = [span for span in spans if not is_foreign(field, span.value)]
     said = [(span.raw, span.raw) for span in spans]
-    if spans and refused_in(scan.text, said, expected.setting.language):
+    if not spans or refused_in(scan.text, said, expected.setting.language):
         return []
     return [s for s in spans if s.own or not _may_be_of_other(s, field, expected)]
 

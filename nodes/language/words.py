@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from operator import attrgetter
 
 from journeygraph.journeys.phrases import plain
 
@@ -15,6 +16,8 @@ _CLOSING = re.compile(r"[;!?\u2026\n\u2014]|[,:](?!\d)|\.\s|\s[-\u2013]+\s")
 _ABBREVIATED = re.compile(r"[b-df-hj-np-tv-xz]+")
 """Words whose full stop ends no clause: "Dr. Smith"."""
 _OUTSIDE = ' \t\n\r.,;:!?\u2026\u00a1\u00bf"\u201c\u201d\u201e\u00ab\u00bb'
+
+_FOLDED = attrgetter("folded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Words:
     @cached_property
     def folded(self) -> tuple[str, ...]:
         """The words as phrases are compared."""
-        return tuple([word.folded for word in self.all])
+        return tuple(map(_FOLDED, self.all))
 
     def part(self, first: int, last: int | None = None) -> Words:
         """Return the words from one place to before another."""

@@ -151,10 +151,10 @@ def _ranges(field: Field) -> list[Range]:
 
 def wants_past(field: Field, setting: Setting) -> bool:
     """Return whether a field takes no day after today."""
-    if field.type not in ("date", "datetime"):
+    if field.type not in ("date", "datetime") or not field.validators:
         return False
-    ends = [one.most for one in _ranges(field) if one.most is not None]
-    return any(_bound(end, "date", setting.minute) <= setting.minute.date() for end in ends)
+    bounds = [_bound(one.most, "date", setting.minute) for one in _ranges(field) if one.most]
+    return bool(bounds) and min(bounds) <= setting.minute.date()
 
 
 async def refusal_of(

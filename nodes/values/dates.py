@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from types import SimpleNamespace
+from typing import Any
 
 from journeygraph.journeys.declarations.fields import Field
 from journeygraph.journeys.phrases import plain
@@ -77,14 +78,18 @@ def date_of(field: Field, raw: str, setting: Setting) -> str | None:
     A day without a year is the next one there is, or the last one for a field that takes no day to
     come.
     """
-    return _read(raw, setting, wants_past(field, setting))
+    found = _matching(folded(bare(raw).replace(",", " ")), setting.language)
+    if not found:
+        return None
+    day = _Days(setting, wants_past(field, setting), raw.rstrip(" !?").endswith(".")).first(found)
+    return day.isoformat() if day else None
 
 
 @lru_cache(maxsize=1_000)  # the runs of words of a message have parts in common
-def _read(raw: str, setting: Setting, past: bool) -> str | None:
-    days = _Days(setting, past, raw.rstrip(" !?").endswith("."))
-    day = days.day(folded(bare(raw).replace(",", " ")))
-    return day.isoformat() if day else None
+def _matching(said: str, language: str) -> list[tuple[re.Match[str], Any]]:
+    """Return the forms of days that a text has, each with what reads it."""
+    forms = grammar_of_days(language).forms
+    return [(found, read) for form, read in forms if (found := form.fullmatch(said))]
 
 
 class _Days:
@@ -95,11 +100,9 @@ class _Days:
         self.today, self.words = setting.at.date(), setting.words.dates
         self.own = grammar_of_days(setting.language)
 
-    def day(self, said: str) -> date | None:
+    def first(self, matching: Sequence[tuple[re.Match[str], Any]]) -> date | None:
         with suppress(ValueError, OverflowError):
-            for pattern, read in self.own.forms:
-                if (found := pattern.fullmatch(said)) and (day := read(self, found)):
-                    return day  # type: ignore[no-any-return]
+            return next(filter(None, (read(self, found) for found, read in matching)), None)
         return None
 
     def written(self, found: re.Match[str]) -> date:
@@ -157,7 +160,8 @@ class _Days:
 
     def with_weekday(self, found: re.Match[str]) -> date | None:
         """Return a date with the name of its day; None if it is another day."""
-        day = self.day(found["rest"]) if any(map(str.isdigit, found["rest"])) else None
+        rest = found["rest"] if any(map(str.isdigit, found["rest"])) else ""
+        day = self.first(_matching(rest, self.setting.language))
         return day if day and day.weekday() == self.own.weekdays[found["weekday"]] else None
 
     def distant(self, found: re.Match[str]) -> date | None:

@@ -7,6 +7,7 @@ word that denies, relates or blurs it is left out.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -22,6 +23,7 @@ from journeygraph.nodes.values.setting import LONGEST, Setting, units_of
 
 _MOST_WORDS = 40
 """Most words of a message that are looked at."""
+_NUMBER = re.compile(r"[\d.,]+")
 _COUNTS = ("integer", "number", "money")
 _WHEN = ("date", "time", "datetime")
 _WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 9, "time": 7, "datetime": 9, "enum": 6}
@@ -84,40 +86,55 @@ class Scan:
             yield from self._windows(field)
         elif field.type in _SHAPED:
             for place in _SHAPED[field.type].finditer(self.text):
-                if span := self._span(field, place[0].strip(), place.start()):
-                    yield span
+                raw = place[0].strip()
+                value = READERS[field.type](field, raw, self.setting)
+                if value is not None:
+                    yield self._span(value, raw, place.start())
 
-    def _span(self, field: Field, said: str, start: int) -> Span | None:
-        value = READERS[field.type](field, said, self.setting)
-        start = self.text.index(said, start)
-        return None if value is None else Span(value, said, start, start + len(said))
+    def _span(self, value: Any, raw: str, start: int) -> Span:
+        start = self.text.index(raw, start)
+        return Span(value, raw, start, start + len(raw))
 
     def _windows(self, field: Field) -> Iterator[Span]:
         """Yield the longest runs of words that are a value, one of which is typical of it."""
         at, most, language = 0, _WINDOWS[field.type], self.setting.language
         known = _dated_words(language) if field.type in _WHEN else ()
-        said = [folded(bare(word[0].strip("()"))) for word in self.words]
+        said = self._said
+        leads = self.setting.words.dates.leads if field.type in _WHEN else ()
         typical = [word in known or has_number(word, language) for word in said]
-        while at < len(self.words):
-            for end in range(min(len(self.words), at + most), at, -1):
-                raw = bare(self.text[self.words[at].start() : self.words[end - 1].end()])
-                is_typical = field.type == "enum" or any(typical[at:end])
-                if not is_typical or self._may_be_other(field, raw):
+        telling = [typical[n] and not self._may_be_other(field, said[n]) for n in range(len(said))]
+        counted = [word not in leads for word in said]
+        closing = self._closing if field.type in _COUNTS else [len(said)]
+        while at < len(said):
+            for end in range(min(closing[bisect_right(closing, at)], at + most), at, -1):
+                has_more = any(typical[at:end]) and sum(counted[at:end]) > 1
+                if not (has_more or any(telling[at:end]) or field.type == "enum"):
                     continue
-                if span := self._span(field, raw, self.words[at].start()):
-                    yield span
+                raw = bare(self.text[self.words[at].start() : self.words[end - 1].end()])
+                value = READERS[field.type](field, raw, self.setting)
+                if value is not None:
+                    yield self._span(value, raw, self.words[at].start())
                     at = end - 1
                     break
             at += 1
 
-    def _may_be_other(self, field: Field, said: str) -> bool:
-        """Return whether a single word is another one in most messages: "sun", "the green one"."""
-        leads = self.setting.words.dates.leads if field.type in _WHEN else ()
-        word, *others = [each for each in folded(said).split() if each not in leads] or [""]
-        number = None if others else numeral_of(word, self.setting.language)
+    @cached_property
+    def _said(self) -> list[str]:
+        """The words as they are compared."""
+        return [folded(bare(word[0].strip("()"))) for word in self.words]
+
+    @cached_property
+    def _closing(self) -> list[int]:
+        """The places behind words that end a part of the text; no number goes over one."""
+        behind = [n for n, word in enumerate(self.words, 1) if word[0][-1] in ",;!?"]
+        return [*behind, len(self.words)]
+
+    def _may_be_other(self, field: Field, word: str) -> bool:
+        """Return whether a word alone is another one in most messages: "sun", "the green one"."""
+        number = numeral_of(word, self.setting.language)
         if field.type in _WHEN:
             is_short = len(word) < 4 and not any(map(str.isdigit, word))
-            return not others and (is_short or number is not None)
+            return is_short or number is not None
         return field.type in _COUNTS and number == 1 and word.isalpha()
 
     @cached_property
@@ -162,13 +179,9 @@ def has_number(text: str, language: str) -> bool:
 
 
 def is_bare(raw: str, setting: Setting) -> bool:
-    """Return whether a time or an amount is numbers alone, with nothing that says what they are."""
-    leads = {word for lead in setting.words.times.leads for word in lead.split()}
-    words = [word for word in folded(raw).split() if word not in leads]
-    return all(
-        re.fullmatch(r"[\d.,]+", word) or numeral_of(word, setting.language) is not None
-        for word in words
-    )
+    """Return whether a time or an amount is a number alone, with nothing that says what it is."""
+    said = folded(raw)
+    return bool(_NUMBER.fullmatch(said)) or numeral_of(said, setting.language) is not None
 
 
 @cache

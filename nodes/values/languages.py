@@ -42,7 +42,7 @@ def spaced(text: str) -> str:
 
 def one_of(phrases: Iterable[str]) -> str:
     """Return a pattern of phrases, the longest first; one without phrases matches nothing."""
-    known = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
+    known = sorted(sorted(set(phrases)), key=len, reverse=True)
     return f"(?:{'|'.join(map(re.escape, known))})" if known else "(?!)"
 
 

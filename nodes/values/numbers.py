@@ -73,13 +73,18 @@ def place_of(said: str, setting: Setting) -> int:
 
     "The one" names none.
     """
-    own = setting.words.numbers
-    places = ordinals_of(setting.language) | dict.fromkeys(own.last, -1)
-    before, behind = one_of((*setting.words.articles, *own.leads, "#")), one_of(own.behind)
-    if re.fullmatch(f"{one_of(setting.words.articles)} {behind}", said):
-        return 0
-    said = re.sub(rf"^{before} ?|^#| {behind}$", "", said)
-    return places.get(said) or numeral_of(said, setting.language) or 0
+    around, places = _places(setting.language)
+    place = around.sub("", said)
+    return places.get(place) or numeral_of(place, setting.language) or 0
+
+
+@cache
+def _places(language: str) -> tuple[re.Pattern[str], dict[str, int]]:
+    """Return a pattern of what is around a place, and the places by their ordinals."""
+    own, words = language_data(language).numbers, language_data(language)
+    before, behind = one_of((*words.articles, *own.leads, "#")), one_of(own.behind)
+    places = ordinals_of(language) | dict.fromkeys(own.last, -1)
+    return re.compile(rf"^{before} ?(?!{behind}$)|^#| {behind}$"), places
 
 
 def _of_digits(digits: str, setting: Setting, *, grouped: bool) -> Decimal | None:

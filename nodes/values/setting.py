@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from journeygraph.journeys.declarations.fields import Field
@@ -92,8 +92,13 @@ class Unreadable(Exception):
 
 def units_of(field: Field, setting: Setting) -> frozenset[str]:
     """Return the words that may follow a number: those of the field's question, and their like."""
-    asked = f"{field.name} {field.label} {field.ask}"
+    return _units_in(f"{field.name} {field.label} {field.ask}", setting.language)
+
+
+@lru_cache(maxsize=1_000)  # each run of words in a message is compared with them
+def _units_in(asked: str, language: str) -> frozenset[str]:
+    words = language_data(language)
     said = frozenset(re.findall(r"[^\W_]+", folded(asked)))
     forms = said.union([word[:-1] if word.endswith("s") else f"{word}s" for word in said])
-    alike = [group for group in setting.words.numbers.alike if not forms.isdisjoint(group)]
-    return forms.union(*alike).difference(setting.words.relation)
+    alike = [group for group in words.numbers.alike if not forms.isdisjoint(group)]
+    return forms.union(*alike).difference(words.relation)

@@ -49,22 +49,22 @@ def _forms(language: str) -> list[tuple[re.Pattern[str], str]]:
 
 
 @lru_cache(maxsize=1_000)  # the runs of words of a message have parts in common
-def readings_of(raw: str, setting: Setting) -> list[str]:
+def readings_of(raw: str, language: str) -> list[str]:
     """Return the times of day that all of a text may mean, the likeliest first."""
     said = spaced(raw)
-    for pattern, way in _forms(setting.language):
-        if (found := pattern.fullmatch(said)) and (readings := _read(found, way, setting)):
+    for pattern, way in _forms(language):
+        if (found := pattern.fullmatch(said)) and (readings := _read(found, way, language)):
             return readings
     return []
 
 
-def _read(found: re.Match[str], way: str, setting: Setting) -> list[str]:
+def _read(found: re.Match[str], way: str, language: str) -> list[str]:
     """Return what a form means."""
-    said, own = found.groupdict(""), setting.words.times
+    said, own = found.groupdict(""), language_data(language).times
     if "name" in said:
         return [_clock(60 * own.names[said["name"]])]
-    hour = numeral_of(said["hour"], setting.language)
-    minute = numeral_of(said.get("minute") or "0", setting.language)
+    hour = numeral_of(said["hour"], language)
+    minute = numeral_of(said.get("minute") or "0", language)
     if hour is None or minute is None or hour > 24 or minute > 59 or (way == "-M" and minute % 5):
         return []  # "two to three" are two times
     base = int(re.sub("[+-]M", "", way) or 0)
@@ -92,7 +92,8 @@ def _clock(minutes: int) -> str:
 
 def time_of(field: Field, raw: str, setting: Setting) -> str | None:
     """Return the time of day that a text is."""
-    return next(iter(_meant(field, readings_of(raw, setting), setting)), None)
+    readings = readings_of(raw, setting.language)
+    return _meant(field, readings, setting)[0] if readings else None
 
 
 def _meant(field: Field, readings: Sequence[str], setting: Setting) -> Sequence[str]:
@@ -115,7 +116,8 @@ def _moments(field: Field, raw: str, setting: Setting) -> Sequence[str]:
         for said, hour in ((first, second), (second, first)):
             if numeral_of(folded(bare(hour)), setting.language) is not None:
                 continue  # "4 tomorrow"
-            if (day := date_of(field, said, setting)) and (times := readings_of(hour, setting)):
+            times = readings_of(hour, setting.language)
+            if times and (day := date_of(field, said, setting)):
                 return _meant(field, _of_day(field, day, times, setting), setting)
     return ()
 
@@ -135,7 +137,8 @@ def is_half_in_doubt(field: Field, raw: str, setting: Setting) -> bool:
     """Return whether a time of day may as well be of the other half of the day."""
     if field.type == "datetime":
         return len(_moments(field, raw, setting)) > 1
-    return field.type == "time" and len(_meant(field, readings_of(raw, setting), setting)) > 1
+    readings = readings_of(raw, setting.language) if field.type == "time" else ()
+    return len(_meant(field, readings, setting)) > 1
 
 
 def _iso(said: str, setting: Setting) -> str | None:
