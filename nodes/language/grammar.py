@@ -46,7 +46,7 @@ from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.values.numbers import place_of
 from journeygraph.nodes.values.reading import value_of
-from journeygraph.nodes.values.setting import Unreadable
+from journeygraph.nodes.values.setting import Unreadable, units_of
 
 MOST_WORDS = 24
 """Most words of a message that the grammar is tried on."""
@@ -120,14 +120,17 @@ def _matches(
     symbols: Sequence[str], words: Words, place: int, expected: Expected, slots: dict[str, Words]
 ) -> Iterator[dict[str, Words]]:
     """Yield the slots of each way in which words from a place on have symbols."""
-    symbol, *rest = symbols
     last = len(words.all)
+    if not symbols:
+        yield from (slots,) if place == last else ()
+        return
+    symbol, *rest = symbols
     if symbol[0] == "[":
         yield from _matches([symbol[1:-1], *rest], words, place, expected, slots)
         yield from _matches(rest, words, place, expected, slots)
         return
     for end in _ends(symbol, words, place, expected):
-        if (end == last) == bool(rest):
+        if end < last and not rest:
             continue
         filled = {**slots, symbol: words.part(place, end)} if symbol[0] == "<" else slots
         yield from _matches(rest, words, end, expected, filled) if rest else (filled,)
@@ -160,20 +163,14 @@ def _phrases(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterato
 def value_in(field: Field, raw: str, expected: Expected) -> object:
     """Return the value of a field that words are as a whole; None if there is none.
 
-    A name does not begin with an article, and is not two: "der Hund", "Ana y Luis".
+    A name is not two: "Ana y Luis".
     """
-    if field.type in NAMES and _is_no_name(words_of(raw), expected):
+    if field.type in NAMES and lexicon_of(expected.setting.language).has(words_of(raw), "and"):
         return None
     searched = bool(field.extract) and is_whole(field, raw, expected)
     with suppress(Unreadable):
         return value_of(field, raw, expected.setting, searched=searched)
     return None
-
-
-def _is_no_name(words: Words, expected: Expected) -> bool:
-    first = "".join(words.folded[:1])
-    joined = lexicon_of(expected.setting.language).has(words, "and")
-    return joined or first in expected.setting.words.articles
 
 
 # --- Answers ---
@@ -315,12 +312,16 @@ def _is_text(words: Words, expected: Expected) -> bool:
 
 def _contrasted(expected: Expected, slots: Slots) -> Command | None:
     """Return a change from the known value that the message names to another one."""
-    old, new = slots["<old>"].raw, slots["<new>"].raw
+    old, said = slots["<old>"].raw, slots["<new>"]
     found = []
     for field in (*_own(expected), *(f for f in expected.correctable if f.type in NAMES)):
+        is_counted = field.type in ("integer", "number") and len(said) > 1
+        is_led = is_counted and said.folded[0] in units_of(field, expected.setting)
+        new = said.part(int(is_led)).raw  # "room 9, not 8"
         was, value = value_in(field, old, expected), value_in(field, new, expected)
-        known = str(expected.known[field.name])
-        if value is not None and was is not None and plain(str(was)) == plain(known):
+        known = expected.known[field.name]
+        is_known = was is not None and (was == known or plain(str(was)) == plain(str(known)))
+        if value is not None and is_known:
             found.append(_given(field, new, value, expected))
     return found[0] if len(found) == 1 else None
 
@@ -389,9 +390,9 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("change", "[cue+] [articles] <label> [is] <new>", _labelled),
     Production("change", "[cue+] [articles] <label> is <new>", partial(_labelled, in_words=True)),
     Production("change", "change [articles] <label> to <new>", _labelled),
-    Production("change", "[cue+] not <old> [but] <new>", _contrasted),
+    Production("change", "[cue+] not <old> [but] [courtesy] <new>", _contrasted),
     Production("change", "[cue+] <new> not <old>", _contrasted),
     Production("change", "[cue+] <new> instead_of <old>", _contrasted),
-    Production("change", "instead_of <old> <new>", _contrasted),
+    Production("change", "instead_of <old> [courtesy] [cue+] <new>", _contrasted),
 )
 """All productions, in the order in which they are tried."""

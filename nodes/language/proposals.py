@@ -172,12 +172,15 @@ def _scanned(text: str, expected: Expected) -> Iterator[Fill | Correct]:
     The pending field comes first; a span is taken once. An open field comes before a known one.
     """
     lexicon, pending = lexicon_of(expected.setting.language), expected.pending
-    asking = [clause for clause in words_of(text).clauses() if is_question(clause, lexicon)]
+    is_new = expected.begins or pending is None
+    clauses = [*words_of(text).clauses()]
+    asking = [c for c in clauses if is_question(c, lexicon) or (is_new and lexicon.has(c, "past"))]
     said = Scan(text, expected.setting)
     stated = Scan(_without(text, asking), expected.setting) if asking else said
     found: list[tuple[Field, list[Span]]] = []
     for field in expected.all_fields:
-        # "Where is my order L-1234?", "is Friday possible?", but not "is eight enough?"
+        # "Where is my order L-1234?", "is Friday possible?", but not "is eight enough?" or, where
+        # nothing was asked, "you took 12 euros last time".
         is_asked = field is pending and field.type not in _NUMERIC
         is_asked = expected.begins if field.type == "enum" else is_asked
         scan = said if field.extract or is_asked else stated

@@ -63,6 +63,10 @@ class Scan:
     def __init__(self, text: str, setting: Setting) -> None:
         self.text, self.setting = text if len(text) <= LONGEST else "", setting
         self.words = [*re.finditer(r"\S+", self.text)][:_MOST_WORDS]
+        self.said = [folded(bare(word[0].strip("()"))) for word in self.words]
+        # No number goes over a word that ends a part of the text.
+        closing = [n for n, word in enumerate(self.words, 1) if word[0][-1] in ",;!?"]
+        self.closing = [*closing, len(self.words)]
 
     def found(self, field: Field) -> list[Span]:
         """Return proposals of a field's type, in order; none overlap.
@@ -99,12 +103,12 @@ class Scan:
         """Yield the longest runs of words that are a value, one of which is typical of it."""
         at, most, language = 0, _WINDOWS[field.type], self.setting.language
         known = _dated_words(language) if field.type in _WHEN else ()
-        said = self._said
+        said = self.said
         leads = self.setting.words.dates.leads if field.type in _WHEN else ()
         typical = [word in known or has_number(word, language) for word in said]
         telling = [typical[n] and not self._may_be_other(field, said[n]) for n in range(len(said))]
         counted = [word not in leads for word in said]
-        closing = self._closing if field.type in _COUNTS else [len(said)]
+        closing = self.closing if field.type in _COUNTS else [len(said)]
         while at < len(said):
             for end in range(min(closing[bisect_right(closing, at)], at + most), at, -1):
                 has_more = any(typical[at:end]) and sum(counted[at:end]) > 1
@@ -117,17 +121,6 @@ class Scan:
                     at = end - 1
                     break
             at += 1
-
-    @cached_property
-    def _said(self) -> list[str]:
-        """The words as they are compared."""
-        return [folded(bare(word[0].strip("()"))) for word in self.words]
-
-    @cached_property
-    def _closing(self) -> list[int]:
-        """The places behind words that end a part of the text; no number goes over one."""
-        behind = [n for n, word in enumerate(self.words, 1) if word[0][-1] in ",;!?"]
-        return [*behind, len(self.words)]
 
     def _may_be_other(self, field: Field, word: str) -> bool:
         """Return whether a word alone is another one in most messages: "sun", "the green one"."""

@@ -80,7 +80,7 @@ ListName = Literal[
     "cancel", "cancel_all", "cancel_task", "skip", "unknown", "restart", "back", "status",
     "repeat", "explain", "explain_label", "human", "person", "wait",
     "cue", "cue_behind", "change", "to", "is", "not", "but", "instead_of", "articles",
-    "and", "or", "then", "question", "denied_before", "denied_behind", "small",
+    "and", "or", "then", "question", "past", "denied_before", "denied_behind", "small",
 ]  # fmt: skip
 """Names of the lists of phrases by which messages are read; each language has all of them."""
 _HINTS = (
@@ -149,6 +149,7 @@ class Names(_Section):
     """Words of names and addresses."""
 
     leads: Phrases  # bring in a name
+    others: Phrases = ()  # bring in the name of another, by a word of the question
     maybe: Phrases  # may bring in something else: a name in capitals counts alone
     particles: Phrases  # small words inside names
     also: Phrases = ()  # words of the language that are names where they are written so

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from journeygraph.journeys.declarations.fields import Field
 from journeygraph.nodes.values.languages import Names, bare, folded
-from journeygraph.nodes.values.setting import Setting
+from journeygraph.nodes.values.setting import Setting, units_of
 
 MOST_NAMES = 4
 """Most words of a name, besides the small ones."""
@@ -16,6 +16,7 @@ _NAME = re.compile(
     r"\u200c\u200d'\u2019\u02bc`.\u00b7\u30fb-])*"
 )
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]{2,4}")
+_SIGN = re.compile("[ ']")
 _DOMAIN = re.compile(r"\w\.\w{2,}$")
 _MOST_CHARACTERS, _MOST_OF_ADDRESS = 100, 250
 EMAIL = re.compile(
@@ -38,8 +39,10 @@ def led_by(words: Sequence[str], phrases: tuple[str, ...]) -> int:
 
 def name_of(field: Field, raw: str, setting: Setting) -> str | None:
     """Return the name that a text is; what brings it in is cut."""
-    own, words = setting.words.names, bare(raw).split()
-    is_plain = bool(count := led_by(words, own.leads))
+    own, words, asked = setting.words.names, bare(raw).split(), units_of(field, setting)
+    # "He is called Emil" at "What is your son called?", but not where the user's own name is asked.
+    others = [one for one in own.others if _SIGN.split(one)[-1] in asked]
+    is_plain = bool(count := led_by(words, (*own.leads, *others)))
     count = count or led_by(words, own.maybe)
     said = bare(" ".join(words[count:]))
     if count and not is_plain and said[:1].islower():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -89,6 +90,9 @@ EXACT: list[tuple[str, str, dict[str, Any], Command]] = [
     ("sorry, not four, six", "day", {"guests": 4}, Correct("guests", "six")),
     ("six, not four", "day", {"guests": 4}, Correct("guests", "six")),
     ("six instead of four", "day", {"guests": 4}, Correct("guests", "six")),
+    ("instead of four please six", "day", {"guests": 4}, Correct("guests", "six")),
+    ("instead of four, make it six", "day", {"guests": 4}, Correct("guests", "six")),
+    ("party 6, not 4", "day", {"guests": 4}, Correct("guests", "6")),
     ("actually, make it five", "name", {"guests": 4}, Correct("guests", "five")),
     ("the party is 5", "day", {"guests": 4}, Correct("guests", "5")),
     ("change the party to 5", "day", {"guests": 4}, Correct("guests", "5")),
@@ -189,10 +193,33 @@ def test_a_name_is_neither_a_sentence_about_one_nor_two(language, message, is_na
 
 
 @pytest.mark.parametrize(
+    ("language", "question", "message", "name"),
+    [
+        ("de", "Wie heißt das Kind?", "er heißt Emil Saalfeld", "Emil Saalfeld"),
+        ("en", "What is your dog called?", "he is called Rex", "Rex"),
+        ("es", "¿Cómo se llama el perro?", "se llama Luna", "Luna"),
+        ("fr", "Comment s'appelle le chien ?", "il s'appelle Rex", "Rex"),
+        ("en", "In which name?", "he is called Rex", None),
+        ("de", "Auf welchen Namen?", "er heißt Emil Saalfeld", None),
+    ],
+)
+def test_what_another_is_called_is_a_name_where_that_is_asked(
+    language, question, message, name
+) -> None:
+    moment = replace(
+        expected("name", language=language), fields=[NAME.model_copy(update={"ask": question})]
+    )
+    command = exact(message, moment)
+    assert getattr(command, "read", None) == name
+
+
+@pytest.mark.parametrize(
     ("language", "message", "command"),
     [
         ("de", "nein, nicht vier, sechs", Correct("guests", "sechs")),
         ("de", "sechs statt vier", Correct("guests", "sechs")),
+        ("de", "statt vier bitte sechs", Correct("guests", "sechs")),
+        ("es", "en vez de cuatro, por favor seis", Correct("guests", "seis")),
         ("es", "perdón, no cuatro, sino seis", Correct("guests", "seis")),
         ("es", "seis en vez de cuatro", Correct("guests", "seis")),
         ("fr", "non, pas quatre, six", Correct("guests", "six")),
