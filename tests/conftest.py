@@ -22,8 +22,8 @@ import pytest
 from journeygraph import Journey
 from journeygraph.journeys.locale import LANGUAGES
 from journeygraph.nodes import breaker
+from journeygraph.nodes.agents import model_agent as model_agent
 from journeygraph.nodes.language import proposals
-from journeygraph.nodes.llm import model_agent as model_agent
 from tests.support import forked, postgres, properties, redis
 from tests.support.clocks import CalmLoop, Clock
 from tests.support.measured import Measured

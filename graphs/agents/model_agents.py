@@ -20,10 +20,10 @@ from journeygraph.journeys import (
 from journeygraph.journeys.agents.signature import SignatureSpec
 from journeygraph.journeys.locale import NOWHERE, Locale, in_force
 from journeygraph.nodes.agents.adapters import Callee, as_agent
+from journeygraph.nodes.agents.model_agent import ModelCaller, contract_of
 from journeygraph.nodes.authored import Overdue
 from journeygraph.nodes.llm.call import limited
 from journeygraph.nodes.llm.client import ChatClient
-from journeygraph.nodes.llm.model_agent import ModelCaller, contract_of
 from journeygraph.nodes.llm.models import (
     chat_of,
     check_name,

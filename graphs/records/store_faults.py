@@ -8,7 +8,7 @@ from datetime import timedelta
 from sqlalchemy import bindparam, delete, select
 
 from journeygraph.graphs.storage.errors import logged_reason
-from journeygraph.graphs.storage.migrate import HEAD, OLDEST, fits
+from journeygraph.graphs.storage.migrations.migrate import HEAD, OLDEST, fits
 from journeygraph.graphs.storage.statements import Row, Sql, Statement, now, of_tenant
 from journeygraph.graphs.storage.store import Store
 from journeygraph.graphs.storage.tables import probes

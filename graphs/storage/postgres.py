@@ -20,13 +20,13 @@ from journeygraph.graphs.storage.checkpoints import Commit, StoreSaver, config_a
 from journeygraph.graphs.storage.connections import (
     Connection,
     Connections,
-    Leases,
     as_tenant,
     run,
     seen_by,
     transaction_of,
 )
 from journeygraph.graphs.storage.errors import Unconfirmed, WriteConflict, reason_of
+from journeygraph.graphs.storage.leases import Leases
 from journeygraph.graphs.storage.sealing import AesSeal, RefusedError, Seal
 from journeygraph.graphs.storage.statements import Row, Sql, Statement, joined
 from journeygraph.journeys.config import TENANT

@@ -17,7 +17,7 @@ from journeygraph.nodes.authored import Overdue, contained, in_thread
 from journeygraph.nodes.payloads import is_message, named, text_in
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.llm.model_agent import OutputSink
+    from journeygraph.nodes.agents.model_agent import OutputSink
 
 Payload = dict[str, Any]
 MAX_STEPS = 10_000

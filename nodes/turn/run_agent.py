@@ -31,7 +31,7 @@ from journeygraph.nodes.state.session import PARTING, AgentOutput, Pending, Turn
 from journeygraph.nodes.telemetry import AgentSpan, breaker_changed
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.llm.model_agent import Speculation
+    from journeygraph.nodes.agents.model_agent import Speculation
     from journeygraph.nodes.pipelines.choosing import Chooser
 
 After = Callable[[Work, AgentOutput, "Chooser"], Awaitable[dict[str, Any]]]

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from journeygraph.journeys import PathwaySpec
+from journeygraph.nodes.agents.model_agent import ModelCaller, Speculation, record_of
 from journeygraph.nodes.features.guidance import rules_ahead
-from journeygraph.nodes.llm.model_agent import ModelCaller, Speculation, record_of
 from journeygraph.nodes.payloads import base_of, payload_of
 from journeygraph.nodes.pipelines.work import Member
 from journeygraph.nodes.services import Services

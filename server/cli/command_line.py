@@ -427,7 +427,7 @@ def load(
     definitions start new sessions from then on; an unchanged one is skipped. Running sessions
     continue in the version in which they began. Changed guidelines apply to all sessions.
     """
-    from journeygraph.server.cli.definitions import load
+    from journeygraph.server.cli.database.definitions import load
 
     load(paths, store, replace=replace)
 
@@ -444,7 +444,7 @@ def definitions(
     as_json: AsJson = False,
 ) -> None:
     """List the definitions in the database that are served, by id."""
-    from journeygraph.server.cli.definitions import definitions
+    from journeygraph.server.cli.database.definitions import definitions
 
     definitions(retire, store, limit, after or "", as_json=as_json)
 
@@ -462,7 +462,7 @@ def invalidate(
     It takes effect at once, even if the cache does not answer: servers compare cached values with
     the database.
     """
-    from journeygraph.server.cli.definitions import invalidate
+    from journeygraph.server.cli.database.definitions import invalidate
 
     invalidate(definition, store)
 
@@ -947,7 +947,7 @@ def schema(
     With `# yaml-language-server: $schema=FILE` in its first line, editors complete and check a
     file. `journeygraph check` also finds the faults that a schema cannot describe.
     """
-    from journeygraph.server.cli.definitions import schema
+    from journeygraph.server.cli.database.definitions import schema
 
     schema(kind)
 

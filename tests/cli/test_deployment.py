@@ -31,7 +31,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from journeygraph import NEVER, Journey, Pathway, Pipeline, Validation
 from journeygraph.graphs.session import turn
-from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
+from journeygraph.graphs.storage.migrations.migrate_postgres import migrate_postgres
 from journeygraph.nodes.features import guidance
 from journeygraph.nodes.llm.scripted import Fault, ScriptedModel
 from journeygraph.nodes.telemetry import span

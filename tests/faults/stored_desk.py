@@ -14,7 +14,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from tests.support import golden
 
 
@@ -44,7 +44,7 @@ class _File(SpanExporter):
 
 
 if lease := os.environ.get("FAULTS_LEASE"):
-    connections.LEASE = float(lease)
+    leases.LEASE = float(lease)
 if folder := os.environ.get("FAULTS_FOLDER"):
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(_File(folder)))

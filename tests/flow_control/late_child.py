@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import PrivateAttr
 
 from journeygraph import JourneyConfig, Validation
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.flow_control.desk import POLITE, VALID, desk, says, told, verdict
 
@@ -45,7 +45,7 @@ class Held(ScriptedModel):
 
 def live(url: str, begun: Any, let: Any, lease: float) -> None:
     """Answer one message; report when its reply is judged, and judge it when it is released."""
-    connections.LEASE = lease
+    leases.LEASE = lease
     asyncio.run(_live(url, begun, let))
 
 

@@ -22,7 +22,7 @@ from journeygraph import (
     Texts,
     Validation,
 )
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from journeygraph.nodes.llm.scripted import Fault, ScriptedModel
 from tests.flow_control.desk import NO_PROMISE, POLITE, VALID, desk, says, told, verdict
 from tests.flow_control.late_child import LEASE, RUDE, Held, LateDesk, live, talkative
@@ -197,7 +197,7 @@ async def test_another_process_waits_until_it_is_judged(talk: Talk, postgres_url
     with ScriptedModel(VALID) as model:
         chat = await talk(LateDesk, says("second"), postgres_url, options={"model": model})
         # A short lease runs out if the machine is too busy to renew it.
-        other = forked.process(live, postgres_url, begun, let, connections.LEASE)
+        other = forked.process(live, postgres_url, begun, let, leases.LEASE)
         other.start()
         await asyncio.to_thread(begun.wait, 110)
         assert found(postgres_url, "SELECT lease_until IS NOT NULL FROM sessions") == [(True,)]
@@ -216,7 +216,7 @@ async def test_another_process_waits_until_it_is_judged(talk: Talk, postgres_url
 async def test_what_a_killed_process_left_is_judged_first_by_the_next(
     talk: Talk, kept_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "LEASE", LEASE)
+    monkeypatch.setattr(leases, "LEASE", LEASE)
     begun, let = forked.event(), forked.event()
     with ScriptedModel(RUDE, VALID) as model:
         chat = await talk(LateDesk, says("second"), kept_url, options={"model": model})

@@ -11,7 +11,7 @@ import pytest
 
 from journeygraph import Journey
 from journeygraph.graphs.session import jobs
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from journeygraph.server.access.callers import Scope
 from journeygraph.server.discover.journeys import Served
 from journeygraph.server.http.app_state import wire
@@ -168,7 +168,7 @@ async def test_a_request_sent_again_does_not_interrupt_its_own_turn(
     journey: type[Journey],
     place: str,
 ) -> None:
-    monkeypatch.setattr(connections, "LEASE", 2.0)
+    monkeypatch.setattr(leases, "LEASE", 2.0)
     gate = Gate()
     served = Served(journey, {"clerk": gate})
     options: Any = {"url": postgres_url, "encryption_key": bytes(range(32))}
@@ -237,7 +237,7 @@ async def test_a_key_of_another_user_disturbs_no_turn(
 async def test_a_server_takes_the_turn_of_a_process_that_died(
     serve: Serve, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "LEASE", 0.3)
+    monkeypatch.setattr(leases, "LEASE", 0.3)
     monkeypatch.setattr(jobs, "LOOK_SECONDS", 0.05)
     await left(postgres_url, idempotency_key="k")
 
@@ -255,7 +255,7 @@ async def test_a_server_takes_the_turn_of_a_process_that_died(
 async def test_a_message_over_http_takes_the_turn_that_died_first(
     serve: Serve, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "LEASE", 0.3)
+    monkeypatch.setattr(leases, "LEASE", 0.3)
     await left(postgres_url)
 
     api = await serve(url=postgres_url)

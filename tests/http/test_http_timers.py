@@ -24,7 +24,7 @@ from journeygraph.graphs.records import timers
 from journeygraph.graphs.records.timers import FIRST_PAUSE
 from journeygraph.graphs.session import jobs
 from journeygraph.graphs.session.directory import Directory
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from journeygraph.graphs.storage.statements import ALL_TURNS, TURNS
 from journeygraph.server.telemetry import Metrics
 from tests.http.test_http_streams import opened
@@ -192,7 +192,7 @@ async def test_a_timer_whose_turn_fails_is_tried_again_later(
 async def test_a_timer_whose_process_died_is_taken_as_soon_as_its_lease_is_over(
     serve: Serve, postgres_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "LEASE", 0.2)
+    monkeypatch.setattr(leases, "LEASE", 0.2)
     monkeypatch.setattr(timers, "FIRST_PAUSE", 3_600.0)
     gate = Gate()
     config = JourneyConfig(persistence=postgres_url, database_pool_size=2)

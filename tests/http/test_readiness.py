@@ -13,7 +13,7 @@ import pytest
 from journeygraph import JourneyConfig
 from journeygraph.graphs.records.definitions import Definitions
 from journeygraph.graphs.storage import connections
-from journeygraph.graphs.storage.migrate import HEAD
+from journeygraph.graphs.storage.migrations.migrate import HEAD
 from journeygraph.server.definitions.stored_journeys import Providers
 from journeygraph.server.http import readiness
 from tests.support import api as helpers

@@ -19,7 +19,7 @@ from journeygraph import (
     TooManyWaitingError,
     TurnInterruptedError,
 )
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from tests.sessions.test_session_faults import Gate
 from tests.support.ferry import World, ferry, led_up
 from tests.support.post_office import AGENTS, Parcel, opened
@@ -176,7 +176,7 @@ async def test_a_turn_that_has_begun_an_effect_is_not_interrupted(
 async def test_the_rule_holds_for_a_turn_of_another_process(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch, rule: Any
 ) -> None:
-    monkeypatch.setattr(connections, "LEASE", 2.0)
+    monkeypatch.setattr(leases, "LEASE", 2.0)
     gate = Gate()
     # Stores with pools of different sizes share nothing in the process.
     held = opened(postgres_url, agents={**AGENTS, "address": gate}, database_pool_size=2)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from journeygraph import StateError
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from tests.sessions.test_session_faults import Gate, situation
 from tests.support import forked, lease_child, watching
 from tests.support.api import serving, wired
@@ -89,7 +89,7 @@ async def test_the_turn_of_a_process_that_was_away_for_too_long_is_taken_once(
 async def test_a_turn_that_takes_longer_than_its_lease_keeps_it(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "LEASE", 2.0)
+    monkeypatch.setattr(leases, "LEASE", 2.0)
     order: list[str] = []
     begun = asyncio.Event()
 
@@ -125,7 +125,7 @@ async def test_a_session_that_stays_busy_elsewhere_is_an_error_to_try_again(
     watch: Watch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(connections, "WAIT", 0.3)
+    monkeypatch.setattr(leases, "WAIT", 0.3)
     async with opened(postgres_url) as parcel:
         await parcel.start()
         async with Elsewhere(postgres_url).turn() as first:
@@ -225,4 +225,4 @@ async def test_a_lease_is_timed_by_the_database(postgres_url: str) -> None:
         await parcel.start()
         async with Elsewhere(postgres_url).turn():
             ((seconds,),) = found(postgres_url, left)
-            assert connections.LEASE - 2 < seconds <= connections.LEASE
+            assert leases.LEASE - 2 < seconds <= leases.LEASE

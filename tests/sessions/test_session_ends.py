@@ -22,7 +22,7 @@ from journeygraph import (
     SessionNotStartedError,
     StateError,
 )
-from journeygraph.graphs.storage.migrate import migrate
+from journeygraph.graphs.storage.migrations.migrate import migrate
 from journeygraph.graphs.storage.statements import EXPIRED
 from tests.support.clerks import staff
 from tests.support.clocks import Clock

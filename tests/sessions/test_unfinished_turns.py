@@ -17,8 +17,8 @@ from journeygraph import (
 )
 from journeygraph.graphs.evidence.verification import verify
 from journeygraph.graphs.session import orphaned_turns
-from journeygraph.graphs.storage import connections
-from journeygraph.graphs.storage.connections import Leases
+from journeygraph.graphs.storage import leases
+from journeygraph.graphs.storage.leases import Leases
 from journeygraph.graphs.storage.sealing import AesSeal, Seals
 from journeygraph.graphs.storage.store import open_store
 from journeygraph.journeys.config import EncryptionKeys
@@ -40,7 +40,7 @@ LEASE = 0.3
 
 @pytest.fixture(autouse=True)
 def _short_leases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "LEASE", LEASE)
+    monkeypatch.setattr(leases, "LEASE", LEASE)
 
 
 async def died(reached: asyncio.Event, *turns: Any) -> None:
@@ -313,7 +313,7 @@ async def test_a_data_key_that_changes_before_the_lease_is_read_again(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[Any] = []
-    kept_now = connections._kept
+    kept_now = leases._kept
 
     async def kept(*asked: Any) -> Any:
         given.append(await kept_now(*asked))
@@ -323,7 +323,7 @@ async def test_a_data_key_that_changes_before_the_lease_is_read_again(
     async with clinic(postgres_url) as journey:
         journey.manager.register_agent("doctor", gate)
         await journey.start()
-        monkeypatch.setattr(connections, "_kept", kept)
+        monkeypatch.setattr(leases, "_kept", kept)
         await died(gate.reached, journey.process_message("hello"))
     async with clinic(postgres_url) as journey:
         await journey.manager.finish()

@@ -21,8 +21,8 @@ from journeygraph import JourneyConfig, JourneyError, StateError, load_journey
 from journeygraph.graphs.records.definitions import Definitions
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.storage import migrations
-from journeygraph.graphs.storage.migrate import HEAD, migrate
-from journeygraph.graphs.storage.migrate_postgres import (
+from journeygraph.graphs.storage.migrations.migrate import HEAD, migrate
+from journeygraph.graphs.storage.migrations.migrate_postgres import (
     ALONE,
     SAVER_HEAD,
     MigrationHeads,

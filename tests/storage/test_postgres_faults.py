@@ -15,7 +15,7 @@ from psycopg import AsyncCursor
 from journeygraph import StateError
 from journeygraph.graphs.storage import connections, statements
 from journeygraph.graphs.storage.connections import Connections
-from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
+from journeygraph.graphs.storage.migrations.migrate_postgres import migrate_postgres
 from tests.sessions.test_session_faults import Gate, situation
 from tests.support import forked, postgres, process_child
 from tests.support.post_office import AGENTS, Parcel, opened, rows

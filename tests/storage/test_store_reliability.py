@@ -17,7 +17,7 @@ from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.session.jobs import Expiry
 from journeygraph.graphs.session.session import StoredSession
 from journeygraph.graphs.storage import connections
-from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
+from journeygraph.graphs.storage.migrations.migrate_postgres import migrate_postgres
 from journeygraph.server.settings import Settings
 from tests.sessions.test_leases import Elsewhere
 from tests.support.post_office import found, opened

@@ -25,7 +25,7 @@ from journeygraph import (
 )
 from journeygraph import Transition as Move
 from journeygraph.graphs.records.history import read_changes
-from journeygraph.graphs.storage import connections, statements, store
+from journeygraph.graphs.storage import leases, statements, store
 from journeygraph.graphs.storage.sqlite import SqliteJourneySaver
 from journeygraph.graphs.storage.store import Store
 from tests.support.clerks import said
@@ -154,7 +154,7 @@ def diary(url: str, session_id: str, *, dies_in_agent: bool = False) -> Diary:
 
 def live(url: str, session_id: str, acknowledged: str, deed: str, statement: int | None) -> None:
     """Do a deed, or talk for ever; with a statement's number, die before it is executed."""
-    connections.LEASE = LEASE
+    leases.LEASE = LEASE
     asyncio.run(_live(url, session_id, acknowledged, deed, statement))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import journeygraph.graphs.session.manager  # noqa: F401  (so that a fork has it)
 from journeygraph import Effect, Escalation, Field, Journey, JourneyConfig, Pathway, Transition
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from journeygraph.nodes.language.lexicon import lexicon_of
 from tests.support import crash_child
 from tests.support.clerks import said
@@ -152,7 +152,7 @@ def confirm(
     url: str, folder: str, moment: str, statement: int | None, session_id: str = "s-1"
 ) -> None:
     """Say yes; die when a moment comes, or before a statement of the turn is executed."""
-    connections.LEASE = crash_child.LEASE
+    leases.LEASE = crash_child.LEASE
     asyncio.run(_confirm(url, Path(folder), session_id, moment, statement))
 
 

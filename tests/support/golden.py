@@ -33,7 +33,7 @@ from journeygraph import (
 )
 from journeygraph.graphs.records.definitions import Definitions
 from journeygraph.graphs.session.manager import PathwayManager
-from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
+from journeygraph.graphs.storage.migrations.migrate_postgres import migrate_postgres
 from journeygraph.server.definitions.loader import spec_of
 from journeygraph.server.definitions.stored_journeys import Providers
 from journeygraph.server.discover.journeys import Served

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from journeygraph import JourneyError
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from tests.support.post_office import AGENTS, opened
 
 LEASE = 0.3
@@ -16,7 +16,7 @@ LEASE = 0.3
 
 def live(url: str, log: str) -> None:
     """Say once that the agent is at work; then how the turn ended."""
-    connections.LEASE = LEASE
+    leases.LEASE = LEASE
     Path(log).write_text(asyncio.run(_live(url, Path(log).write_text)))
 
 

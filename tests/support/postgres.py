@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
+from journeygraph.graphs.storage.migrations.migrate_postgres import migrate_postgres
 from tests.support.ports import free_port
 
 NAMED = "JOURNEY_TEST_DATABASE_URL"

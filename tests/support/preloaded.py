@@ -6,7 +6,7 @@ import gc
 import importlib
 import sqlite3
 
-from journeygraph.graphs.storage.migrate import migrate
+from journeygraph.graphs.storage.migrations.migrate import migrate
 from journeygraph.nodes.language import proposals
 
 # The modules of the command look at the terminal and the environment, so each process imports them.
@@ -15,7 +15,7 @@ for name in (
     *("alembic.command", "alembic.context", "langchain_openai", "psycopg_pool"),
     *(
         "journeygraph.graphs.session.manager",
-        "journeygraph.graphs.storage.migrate_postgres",
+        "journeygraph.graphs.storage.migrations.migrate_postgres",
         "journeygraph.graphs.drawing.pipelines",
         "journeygraph.server.app",
     ),

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from journeygraph import JourneyConfig
 from journeygraph.graphs.records.data_keys import rotate
-from journeygraph.graphs.storage import connections
-from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
+from journeygraph.graphs.storage import leases
+from journeygraph.graphs.storage.migrations.migrate_postgres import migrate_postgres
 from journeygraph.graphs.storage.store import open_store
 from journeygraph.journeys.config import EncryptionKeys
 from tests.support import crash_child
@@ -49,7 +49,7 @@ def secret_ferry(
 
 def rotate_and_die(url: str, keys: str, statement: int) -> None:
     """Rotate the sessions of a store; die before a statement is executed."""
-    connections.LEASE = crash_child.LEASE
+    leases.LEASE = crash_child.LEASE
     asyncio.run(_rotate_and_die(url, keys, statement))
 
 

@@ -10,7 +10,7 @@ from journeygraph import NEVER, Journey, JourneyConfig, Pathway, Reminder, Silen
 from journeygraph.graphs.records import timers
 from journeygraph.graphs.session import jobs
 from journeygraph.graphs.session.directory import Directory
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from tests.support import crash_child
 
 SESSIONS = 12
@@ -32,7 +32,7 @@ def offer(url: str, session_id: str) -> Offer:
 
 def work(url: str, statement: int | None) -> None:
     """Take timers until none is left; with a statement's number, die before it is executed."""
-    connections.LEASE = crash_child.LEASE
+    leases.LEASE = crash_child.LEASE
     timers.FIRST_PAUSE, jobs.LOOK_SECONDS = 0.5, 0.02
     asyncio.run(_work(url, statement))
 

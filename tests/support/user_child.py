@@ -6,13 +6,13 @@ import asyncio
 
 from journeygraph import JourneyConfig
 from journeygraph.graphs.session.directory import Directory
-from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage import leases
 from tests.support import crash_child
 
 
 def delete_and_die(url: str, user: str, statement: int) -> None:
     """Delete a user; die before a statement is executed."""
-    connections.LEASE = crash_child.LEASE
+    leases.LEASE = crash_child.LEASE
     asyncio.run(_delete_and_die(url, user, statement))
 
 

@@ -12,7 +12,7 @@ from journeygraph.server.cli.terminal.rendering import out, progress
 from journeygraph.server.settings import Settings
 
 if TYPE_CHECKING:
-    from journeygraph.graphs.storage.migrate_postgres import Migration
+    from journeygraph.graphs.storage.migrations.migrate_postgres import Migration
 
 
 def migrate(store: str | None) -> None:
@@ -24,7 +24,7 @@ def migrate(store: str | None) -> None:
     url = Settings().config(store).persistence
     if is_server(url):
         require_extra("postgres", "A Postgres store", *POSTGRES)
-        from journeygraph.graphs.storage.migrate_postgres import migrate_postgres  # noqa: PLC0415
+        from journeygraph.graphs.storage.migrations.migrate_postgres import migrate_postgres  # noqa: PLC0415
 
         with progress(f"Migrating {masked(url)}") as step:
             done = migrate_postgres(url, watch=step)

@@ -11,7 +11,7 @@ from journeygraph.nodes.journal import Journal, KeptCalls, Usage
 from journeygraph.nodes.telemetry.span import SLACK
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.llm.model_agent import Speculation
+    from journeygraph.nodes.agents.model_agent import Speculation
     from journeygraph.nodes.pipelines.work import Member
 
 

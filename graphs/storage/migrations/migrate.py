@@ -149,7 +149,7 @@ def upgrade(connection: sqlalchemy.Connection, watch: Callable[[str], None] | No
         watch: Called after each migration with its name.
     """
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("path_separator", "os")
     config.attributes |= {"connection": connection, "watch": watch}
     command.upgrade(config, "head")

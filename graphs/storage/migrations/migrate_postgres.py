@@ -17,7 +17,7 @@ from sqlalchemy.pool import StaticPool
 
 from journeygraph.graphs.storage.connections import database_name
 from journeygraph.graphs.storage.errors import reason_of
-from journeygraph.graphs.storage.migrate import HEAD, OLDEST, refuse_newer, upgrade
+from journeygraph.graphs.storage.migrations.migrate import HEAD, OLDEST, refuse_newer, upgrade
 from journeygraph.journeys import StateError
 
 SAVER_HEAD = len(PostgresSaver.MIGRATIONS) - 1
