@@ -13,9 +13,9 @@ from journeygraph.journeys import Agent, Effect, JourneyConfig, JourneySpec, Tex
 from journeygraph.journeys.locale import NOWHERE, Locale, in_force, locale_of
 from journeygraph.journeys.phrases import Matcher
 from journeygraph.nodes.agents.adapters import Callee
-from journeygraph.nodes.agents.running import Running
 from journeygraph.nodes.journal import Journal, Usage
 from journeygraph.nodes.replies.scope import validation_of
+from journeygraph.nodes.running import Running
 from journeygraph.nodes.state.effects import Effects
 from journeygraph.nodes.state.session import Turn
 from journeygraph.nodes.texts import texts_of

@@ -44,12 +44,12 @@ from journeygraph.journeys import (
 )
 from journeygraph.journeys.pipelines.pattern import MOST_LEVELS
 from journeygraph.journeys.spec.spec import frozen
-from journeygraph.nodes.agents.running import Running
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.llm.models import Models
 from journeygraph.nodes.payloads import inputs_of
 from journeygraph.nodes.pipelines.rules import conclude_as_one
 from journeygraph.nodes.pipelines.work import RESPONSE, Work, outcome_of, waiting_of
+from journeygraph.nodes.running import Running
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.messages import Message, said
 from journeygraph.nodes.state.session import (

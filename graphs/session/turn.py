@@ -68,11 +68,11 @@ from journeygraph.journeys import (
 from journeygraph.journeys.config import BUSY_RULES, TENANT, WhenBusy, checked_word
 from journeygraph.journeys.locale import NOWHERE, Locale
 from journeygraph.journeys.spec.capability_table import part
-from journeygraph.nodes.agents.running import Running
 from journeygraph.nodes.draft import new_turn
 from journeygraph.nodes.journal import WAITING, Usage
 from journeygraph.nodes.json_data import plain, words_of
 from journeygraph.nodes.replies.scope import checks_of, place_of
+from journeygraph.nodes.running import Running
 from journeygraph.nodes.services import Services, brought_locale
 from journeygraph.nodes.state.context import Op
 from journeygraph.nodes.state.escalation import WITH_PERSON, takeover_of
