@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import cast
 
@@ -287,27 +287,12 @@ def _own(expected: Expected) -> list[Field]:
     return [f for f in expected.correctable if f.type not in (*FREE, *NAMES, "boolean")]
 
 
-def _labelled(expected: Expected, slots: Slots, *, in_words: bool = False) -> Command | None:
-    """Return a value for the field that is named with it.
-
-    One in the user's own words is repeated or asked back: "the colour is black".
-    """
+def _labelled(expected: Expected, slots: Slots) -> Command | None:
+    """Return a value for the field that is named with it; none in the user's own words."""
     field, *others = expected.called[slots["<label>"].folded].values()
     raw = slots["<new>"].raw
-    if others:
-        return None
-    is_worded = field.type in FREE
-    if is_worded and not (in_words and _is_text(slots["<new>"], expected)):
-        return None
-    value = value_in(field, raw, expected)
-    given = None if value is None else _given(field, raw, value, expected)
-    return replace(given, certain=not is_worded) if given else None
-
-
-def _is_text(words: Words, expected: Expected) -> bool:
-    """Return whether words are neither an answer nor a denial: "the colour is right"."""
-    lists = lexicon_of(expected.setting.language)
-    return not lists.says(words, "yes", "no") and not lists.has(words, "denied_before")
+    value = None if others or field.type in FREE else value_in(field, raw, expected)
+    return None if value is None else _given(field, raw, value, expected)
 
 
 def _contrasted(expected: Expected, slots: Slots) -> Command | None:
@@ -388,7 +373,6 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("change", "cue+ <new>", _changed),
     Production("change", "<new> cue_behind", _changed),
     Production("change", "[cue+] [articles] <label> [is] <new>", _labelled),
-    Production("change", "[cue+] [articles] <label> is <new>", partial(_labelled, in_words=True)),
     Production("change", "change [articles] <label> to <new>", _labelled),
     Production("change", "[cue+] not <old> [but] [courtesy] <new>", _contrasted),
     Production("change", "[cue+] <new> not <old>", _contrasted),

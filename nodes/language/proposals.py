@@ -37,10 +37,8 @@ from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.state.interpretation import Parse
 from journeygraph.nodes.values.finding import Scan, Span, is_bare
 from journeygraph.nodes.values.reading import load as load_values
-from journeygraph.nodes.values.setting import Setting
+from journeygraph.nodes.values.setting import LONGEST, Setting
 
-MOST_CHARACTERS = 4096
-"""Characters of a message beyond which it is left to others."""
 _NUMERIC = ("integer", "number", "money")
 _LOOSE = (*FREE, *NAMES, "boolean", "integer", "number")
 """Types whose values mean nothing where they were not asked for."""
@@ -78,13 +76,12 @@ async def ready_to_read(language: str) -> None:
 
 def read_message(message: str, expected: Expected) -> Parse:
     """Return what a message says, as far as that can be read without a model; it never raises."""
-    if len(message) > MOST_CHARACTERS:
+    if len(message) > LONGEST:
         return Parse(unread=(message,))
     if message.isascii() and not words_of(message):
         return Parse([Noise()], exact=True)
     if command := derived(words_of(message), expected):
-        is_exact = getattr(command, "certain", True)
-        return Parse([command], exact=is_exact, unread=() if is_exact else (message.strip(),))
+        return Parse([command], exact=True)
     return proposed(message, expected)
 
 
