@@ -360,7 +360,7 @@ _EXTRAS = {
     "checks": ("stdnum",),
     "encryption": ("cryptography",),
     "files": ("cel", "ruamel"),
-    "forms": ("dateutil", "email_validator", "phonenumbers", "text_to_num"),
+    "forms": ("email_validator", "phonenumbers", "text_to_num"),
     "guidelines": ("rapidfuzz",),
     "models": ("jsonschema", "langchain", "referencing"),
     "serve": ("fastapi_offline", "limits", "watchfiles"),

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from journeygraph.journeys.declarations.fields import Field, Regex
+from journeygraph.journeys.errors import require_extra
 from journeygraph.journeys.phrases import plain
 from journeygraph.nodes.json_data import cleaned
 from journeygraph.nodes.values import dates, numbers, people, times
@@ -131,9 +132,12 @@ READERS |= {"phone": people.phone_of, "address": people.address_of}
 
 
 def load(kinds: Iterable[str], language: str = "en") -> None:
-    """Import the libraries and compile the patterns of some types, which takes up to 0.1 s."""
-    import text_to_num  # noqa: F401, PLC0415 - 30 ms
+    """Import the libraries and compile the patterns of some types, which takes up to 0.1 s.
 
+    Raises:
+        ConfigurationError: The extra `forms` is not installed.
+    """
+    require_extra("forms", "What a pathway collects", "text_to_num")
     now = Setting(datetime(2000, 1, 1, tzinfo=UTC), language=language)
     for kind in kinds:
         field = Field("x", kind, choices=["y"] if kind == "enum" else ())
