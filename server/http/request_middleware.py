@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import re
 from collections.abc import Iterable
@@ -12,14 +13,18 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars, reset_contextvars
 
-from journeygraph.nodes.telemetry import continuing
+from journeygraph.nodes.telemetry import continuing, report
 from journeygraph.server.http.auth import Keys
 from journeygraph.server.http.problems import Problem, outcome_unknown, problem_of
 
+STALL_SECONDS = 10.0
+"""Seconds without progress after which a stream to a client is closed."""
 _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _POLICY = b"content-security-policy"
 _SNIFF = (b"x-content-type-options", b"nosniff")
 _HEADERS = [_SNIFF, (b"cache-control", b"no-store"), (_POLICY, b"frame-ancestors 'none'")]
+_STREAMS = (b"text/event-stream", b"application/x-ndjson")
+"""Content types of streams."""
 _LENGTHS = (b"content-length", b"transfer-encoding")
 _OWN = {b"x-request-id", *dict(_HEADERS)}
 
@@ -53,6 +58,9 @@ class RequestMiddleware:
             self._keys.admit_from(scope)
             await self._app(scope, exchange.receive, exchange.send)
         except Exception as error:
+            if exchange.stalled:
+                report(logging.INFO, "client_stalled", request_id=request_id)
+                return
             problem = problem_of(error, request_id)
             await exchange.say(problem, scope)
         except asyncio.CancelledError:  # the server ends, and lets its clients know
@@ -64,16 +72,18 @@ class RequestMiddleware:
 class _Exchange:
     """One request and its response.
 
-    The response has our headers. The connection is closed if a part of the body was not read.
+    The response has our headers. The connection is closed if a part of the body was not read, or
+    if the client does not read a stream.
     """
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
         self._receive, self._send = receive, send
         self._request_id = request_id
+        self._patience: float | None = None
         self._lengths = {name: value for name, value in scope["headers"] if name in _LENGTHS}
         has_body = any(value != b"0" for value in self._lengths.values())
         self._has_rest = has_body and scope["http_version"] in ("1.0", "1.1")
-        self.begun = False
+        self.begun = self.stalled = False
 
     def refuse_two_lengths(self) -> None:
         """Refuse a body of which a proxy before us may have seen another end (RFC 9112, 6.1).
@@ -101,15 +111,29 @@ class _Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send a part of the response."""
+        """Send a part of the response.
+
+        Raises:
+            TimeoutError: The client does not read the stream.
+        """
         if message["type"] == "http.response.start":
             self.begun = True
             given, added = _joined(message.get("headers", ()))
+            if any(n == b"content-type" and v.startswith(_STREAMS) for n, v in given):
+                self._patience = STALL_SECONDS
             named = [(b"x-request-id", self._request_id.encode())]
             if self._has_rest:
                 named.append((b"connection", b"close"))
             message = {**message, "headers": [*given, *added, *named]}
-        await self._send(message)
+        if self._patience is None:
+            await self._send(message)
+            return
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._send(message)
+        except TimeoutError:
+            self.stalled = True
+            raise
 
 
 _Pairs = list[tuple[bytes, bytes]]

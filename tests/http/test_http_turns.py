@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -18,7 +19,7 @@ from journeygraph.graphs.storage.store import open_store
 from journeygraph.server.access.callers import ANYONE
 from journeygraph.server.app import app_of
 from journeygraph.server.discover.journeys import Served
-from journeygraph.server.http import turns
+from journeygraph.server.http import request_middleware, turns
 from tests.support import api as helpers
 from tests.support.api import Api, events_in, message_request, one, serving, wired
 from tests.support.clerks import staff
@@ -374,6 +375,42 @@ async def test_an_error_of_the_turn_itself_is_a_problem_as_well(
     assert (problem["status"], problem["code"]) == (500, "internal_error")
     assert "tulip" not in answer.text
     assert "tulip" in caplog.text
+
+
+async def test_who_never_reads_a_stream_is_left_and_the_turn_goes_on(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_middleware, "STALL_SECONDS", 0.3)
+
+    async def clerk(payload: dict[str, Any]) -> AsyncIterator[str]:
+        for _ in range(600):
+            yield "w" * 10_000
+            await asyncio.sleep(0)
+
+    api = await serve(one(Solo, clerk=clerk))
+    session = await api.begin("solo")
+    deaf = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    deaf.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(deaf, ("127.0.0.1", api.port))
+    with deaf:
+        await asyncio.get_running_loop().sock_sendall(deaf, message_request(api, session, "hi"))
+
+        async def answered() -> Any:
+            return (await api.client.get(session)).json()["version"]
+
+        assert await until(answered) == 1
+
+        async def ended() -> bool:
+            return len(api.app_state.turns) == 0
+
+        await until(ended)
+
+        async def left() -> bool:
+            coros = [repr(task.get_coro()) for task in asyncio.all_tasks()]
+            return not any("RequestResponseCycle" in coro for coro in coros)
+
+        await until(left)
 
 
 async def test_a_client_that_is_slow_hears_every_word(
