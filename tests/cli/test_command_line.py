@@ -23,7 +23,7 @@ from journeygraph.graphs.drawing.svg import svg
 from journeygraph.graphs.drawing.terminal import text
 from journeygraph.journeys.examples.parcel_refund import ParcelRefund
 from journeygraph.server.cli.command_line import app
-from journeygraph.server.cli.terminal.rendering import err
+from journeygraph.server.cli.terminal.rendering import err, progress
 from journeygraph.server.settings import Settings
 from tests.support import command
 from tests.support.command import BARE, BROKEN, ORDERS, ROOT, flat, run, start
@@ -972,6 +972,28 @@ def test_a_bar_is_not_in_the_output_for_programs(folder: Path) -> None:
 
     assert len(json.loads(result.stdout)["conversations"]) == 2
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("total", "lines"),
+    [
+        (3, ["Reading: 0 of 3, a[b].yaml", "Reading: 1 of 3", "Reading: 2 of 3"]),
+        (None, ["Reading: a[b].yaml", "Reading: 1", "Reading: 2"]),
+    ],
+)
+def test_steps_are_lines_without_a_terminal(
+    total: int | None, lines: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress("Reading", total, pause=0) as step:
+        step("a[b].yaml", done=0)
+        step()
+        step()
+    with progress("Reading", total) as step:
+        step("too soon for a line")
+
+    shown = capsys.readouterr()
+    assert shown.err.splitlines() == lines
+    assert shown.out == ""
 
 
 @pytest.mark.usefixtures("on_terminal")

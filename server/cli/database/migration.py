@@ -26,7 +26,7 @@ def migrate(store: str | None) -> None:
         require_extra("postgres", "A Postgres store", *POSTGRES)
         from journeygraph.graphs.storage.migrations.migrate_postgres import migrate_postgres  # noqa: PLC0415
 
-        with progress(f"Migrating {masked(url)}") as step:
+        with progress(f"Migrating {masked(url)}", pause=0) as step:
             done = migrate_postgres(url, watch=step)
         _say_done(done)
     else:

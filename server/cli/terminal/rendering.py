@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 _UNBROKEN = 10_000
 """Columns of a file or pipe."""
+_LINE_SECONDS = 5.0
+"""Least seconds between two lines about the progress of a command, without a terminal."""
 
 
 class Terminal(Console):
@@ -72,21 +75,26 @@ class Step(Protocol):
 
 
 @contextmanager
-def progress(what: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Step]:
-    """Show on standard error how far a command is, if that is a terminal.
+def progress(
+    what: str, total: int | None = None, *, quiet: bool = False, pause: float = _LINE_SECONDS
+) -> Iterator[Step]:
+    """Show on standard error how far a command is: a bar on a terminal, else lines.
 
     Args:
         what: Name of the work.
         total: Number of steps, if it is known.
         quiet: True to show nothing, because a program reads the output.
+        pause: Least seconds between two lines.
     """
+    if not (quiet or err.is_interactive):
+        yield _lines(what, total, pause)
+        return
     # Most commands end at once, and the bars take long to import.
     from rich.progress import Progress  # noqa: PLC0415
 
-    off = quiet or not err.is_interactive
     # What the functions of a journey print into a file stays there.
     with Progress(
-        console=err, transient=True, disable=off, redirect_stdout=out.is_terminal
+        console=err, transient=True, disable=quiet, redirect_stdout=out.is_terminal
     ) as live:
         task = live.add_task(what, total=total)
 
@@ -95,6 +103,23 @@ def progress(what: str, total: int | None = None, *, quiet: bool = False) -> Ite
             live.update(task, advance=done, description=text)
 
         yield step
+
+
+def _lines(what: str, total: int | None, pause: float) -> Step:
+    """Return a step that writes a line, unless the last line is too recent."""
+    so_far, shown = 0, time.monotonic()
+
+    def step(words: str = "", done: int = 1) -> None:
+        nonlocal so_far, shown
+        so_far += done
+        if time.monotonic() - shown < pause:
+            return
+        shown = time.monotonic()
+        of = f" of {total}" if total is not None else ""
+        parts = [words] if total is None and words else [f"{so_far}{of}", words]
+        err.raw(plain(f"{what}: {', '.join(filter(None, parts))}"))
+
+    return step
 
 
 @contextmanager
