@@ -109,6 +109,21 @@ async def test_a_retry_under_its_key_gets_the_answer_of_the_turn(postgres_url: s
         assert await messages(parcel) == ["street=Main"]
 
 
+async def test_messages_that_joined_in_an_older_release_go_on_together(postgres_url: str) -> None:
+    await left(postgres_url, idempotency_key="k-1")
+    [(kept, _)] = found(postgres_url, KEPT)
+    [part] = json.loads(kept)["parts"]
+    joined = json.dumps({"parts": [part, {**part, "text": "card=1", "requests": []}]})
+    with connected(postgres_url) as connection:
+        connection.execute("UPDATE running_turns SET message = %s", (joined,))
+
+    async with opened(postgres_url) as parcel:
+        reply = await parcel.process_message("street=Main", idempotency_key="k-1")
+
+        assert reply.replayed
+        assert await messages(parcel) == ["street=Main\ncard=1"]
+
+
 async def test_the_answer_to_an_agent_goes_on(postgres_url: str) -> None:
     gate = Gate()
 
@@ -404,7 +419,7 @@ async def test_a_message_that_an_older_release_left_behind_is_not_taken(postgres
 async def test_a_plain_journey_keeps_its_words(postgres_url: str) -> None:
     await left(postgres_url, idempotency_key="k")
     [(kept, tries)] = found(postgres_url, KEPT)
-    part = json.loads(kept)
+    [part] = json.loads(kept)["parts"]
     assert (part["text"], part["value"], len(part["requests"]), tries) == (
         "street=Main",
         None,

@@ -126,6 +126,17 @@ async def test_a_waiting_agent_gets_its_answer(api: Api, agency: Agency) -> None
     assert agency.reserved == []
 
 
+@pytest.mark.parametrize("url", [kind for kind in KINDS if kind[1] == "postgres"], indirect=True)
+async def test_a_turn_whose_process_died_goes_on(api: Api, agency: Agency) -> None:
+    for journey in ("trip", "secret_trip"):
+        body, key = {"message": "Visa"}, {"Idempotency-Key": "Visa"}
+        session = at(golden.RUNNING, journey)
+        reply = await api.client.post(f"{session}/messages", json=body, headers=key)
+        assert reply.headers["idempotent-replay"] == "true"
+        assert reply.json()["message"].endswith("Paid with Visa.")
+    assert agency.reserved == []
+
+
 async def test_an_effect_is_not_taken_again(api: Api, agency: Agency) -> None:
     done, confirming, fork = at("done"), at("confirming"), at("confirming-fork")
     assert (await read(api, done))["is_journey_complete"]
