@@ -355,7 +355,7 @@ def serve(
     else in the version of JOURNEY.
 
     With --reload, open pages follow each change, and stored sessions continue. While a journey has
-    faults, the terminal shows them.
+    faults, the terminal and the page show them.
     """
     from journeygraph.server.cli.serve import ServeRequest, serve
 

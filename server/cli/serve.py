@@ -9,18 +9,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import html
 import signal
 import socket
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from fastapi import FastAPI
-from starlette.types import ASGIApp
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.loops.auto import auto_loop_factory
 from uvicorn.supervisors.watchfilesreload import WatchFilesReload
 
@@ -28,9 +31,10 @@ from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.store_url import masked
 from journeygraph.server.app import app_of
 from journeygraph.server.cli.terminal.rendering import announce_all, out, plain, say
-from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.discover.errors import CommandError, described
 from journeygraph.server.http.app_state import AppState, keys_of, wire
 from journeygraph.server.http.auth import KEY_REMEDY, Keys, is_loopback
+from journeygraph.server.http.problems import MEDIA_TYPE, Problem
 from journeygraph.server.http.turns import GRACE_SECONDS, RunningTurns
 from journeygraph.server.logs import (
     ErrorLog,
@@ -40,6 +44,7 @@ from journeygraph.server.logs import (
     is_debugged,
     write_logs,
 )
+from journeygraph.server.page.files import POLICY
 from journeygraph.server.settings import Settings
 from journeygraph.server.telemetry import exporting
 
@@ -359,7 +364,7 @@ def _folders(wanted: ServeRequest) -> list[str]:
 
 
 def _serve_once(wanted: ServeRequest, debug: bool, sockets: Any) -> None:
-    """Serve until the process gets a signal; if a journey has faults, write these and end."""
+    """Serve until the process gets a signal; if a journey has faults, serve these."""
     # Bytecode is compared by size and by seconds, so it may hide a change within one second.
     sys.dont_write_bytecode = True
     if debug:
@@ -376,6 +381,39 @@ def _serve_once(wanted: ServeRequest, debug: bool, sockets: Any) -> None:
     except Exception as error:
         say(error)
         _tell("Not served. The next change of a file starts the server again.")
+        run_loop(answer(_Faulty(described(error)), listener, RunningTurns(), _tell))
+
+
+class _Faulty:
+    """An application that answers each request with the faults of the journeys."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self._faults = faults
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; only clients of this machine get the faults."""
+        faults = self._faults if is_loopback(scope["client"][0]) else ["The terminal shows them."]
+        of_page = not scope["path"].startswith("/v1/")
+        await (_faulty_page(faults) if of_page else _faulty_answer(faults))(scope, receive, send)
+
+
+def _faulty_answer(faults: Sequence[str]) -> Response:
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    detail = f"The journeys have faults. {' '.join(faults)}"
+    body = Problem(status, "faulty_journeys", detail, faults=faults).body("")
+    return JSONResponse(body, status, media_type=MEDIA_TYPE)
+
+
+def _faulty_page(faults: Sequence[str]) -> Response:
+    """Return a page that looks again every second."""
+    lines = "".join(f"<li>{html.escape(fault)}" for fault in faults)
+    text = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" '
+        'content="1"><meta name="color-scheme" content="light dark"><title>Faults</title>'
+        f"<h1>The journeys have faults</h1><ul>{lines}</ul><p>This page follows the next change."
+    )
+    headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
+    return HTMLResponse(text, HTTPStatus.SERVICE_UNAVAILABLE, headers)
 
 
 def _tell_raised(raised: Raised) -> None:

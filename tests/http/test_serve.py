@@ -108,6 +108,14 @@ def test_with_reload_each_change_is_served_and_sessions_continue(folder: Path) -
 
                 changed(file, 'to_pathway="help"', 'to_pathway="hepl"')
                 shown_until(process, "Not served. The next change of a file")
+                faulty = client.get("/v1/journeys")
+                assert faulty.status_code == 503
+                assert faulty.json()["code"] == "faulty_journeys"
+                assert "Did you mean 'help'?" in faulty.json()["faults"][0]["text"]
+                page = client.get("/")
+                assert page.status_code == 503
+                assert "Did you mean &#x27;help&#x27;?" in page.text
+                assert 'http-equiv="refresh"' in page.text
 
                 changed(file, 'to_pathway="hepl"', 'to_pathway="help"')
                 changed(file, "like?", "have today?")
