@@ -7,6 +7,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
@@ -19,6 +20,9 @@ from journeygraph.server.http.problems import Problem, outcome_unknown, problem_
 
 STALL_SECONDS = 10.0
 """Seconds without progress after which a stream to a client is closed."""
+REST_BYTES = 64 * 1024 * 1024
+REST_SECONDS = 5.0
+"""Maximum of the rest of a body that is read and dropped, and of the time for it."""
 _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _POLICY = b"content-security-policy"
 _SNIFF = (b"x-content-type-options", b"nosniff")
@@ -83,6 +87,8 @@ class _Exchange:
         self._lengths = {name: value for name, value in scope["headers"] if name in _LENGTHS}
         has_body = any(value != b"0" for value in self._lengths.values())
         self._has_rest = has_body and scope["http_version"] in ("1.0", "1.1")
+        self._is_chunked = b"transfer-encoding" in self._lengths
+        self._is_unasked = (b"expect", b"100-continue") in scope["headers"]
         self.begun = self.stalled = False
 
     def refuse_two_lengths(self) -> None:
@@ -104,7 +110,8 @@ class _Exchange:
             await problem.response(self._request_id)(scope, self.receive, self.send)
 
     async def receive(self) -> Message:
-        """Receive a part of the body."""
+        """Receive a part of the body; the first call asks for it."""
+        self._is_unasked = False
         message = await self._receive()
         if not message.get("more_body", False):
             self._has_rest = False
@@ -125,6 +132,16 @@ class _Exchange:
             if self._has_rest:
                 named.append((b"connection", b"close"))
             message = {**message, "headers": [*given, *added, *named]}
+            if self._is_chunked:
+                # uvicorn answers a chunk that is not valid; there must be one answer.
+                await self._drop_rest()
+        elif self._has_rest and not (self._is_chunked or message.get("more_body", False)):
+            await self._give({**message, "more_body": True})
+            await self._drop_rest()
+            message = {"type": "http.response.body"}
+        await self._give(message)
+
+    async def _give(self, message: Message) -> None:
         if self._patience is None:
             await self._send(message)
             return
@@ -134,6 +151,17 @@ class _Exchange:
         except TimeoutError:
             self.stalled = True
             raise
+
+    async def _drop_rest(self) -> None:
+        """Read the rest of the body, within limits, unless the client waits to be asked for it.
+
+        If data is unread when the connection is closed, the client may lose the response.
+        """
+        left = 0 if self._is_unasked else REST_BYTES
+        with suppress(TimeoutError):
+            async with asyncio.timeout(REST_SECONDS):
+                while self._has_rest and left > 0:
+                    left -= len((await self.receive()).get("body", b""))
 
 
 _Pairs = list[tuple[bytes, bytes]]

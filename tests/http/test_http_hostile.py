@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from journeygraph.server.app import app_of
-from journeygraph.server.http import routing
+from journeygraph.server.http import request_middleware, routing
 from tests.support import api as helpers
 from tests.support.api import Api, answer_in, one
 from tests.support.solo import Solo, function
@@ -200,11 +200,7 @@ def resident() -> int:
 
 
 async def upload(api: Api, *headers: str, chunk: bytes, times: int, line: str) -> Any:
-    """Send a body piece by piece as long as the server accepts it; return the answer.
-
-    Raises:
-        ConnectionError: The server closed the connection, and its answer was lost.
-    """
+    """Send a body piece by piece as long as the server accepts it; return the answer."""
     head = [f"{line} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", *headers]
     async with api.connected() as (reader, writer):
         writer.write("\r\n".join([*head, "", ""]).encode())
@@ -225,11 +221,24 @@ async def test_64_megabytes_are_not_kept(api: Api, line: str, chunked: bool) -> 
     length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {64 * MEGABYTE}"
     before = resident()
 
-    with suppress(ConnectionError):
-        status, headers, _ = await upload(api, length, chunk=chunk, times=1024, line=line)
-        assert status == {"GET /healthz": 200, "POST /nowhere": 404}.get(line, 413)
-        assert headers["connection"] == "close"
+    status, headers, _ = await upload(api, length, chunk=chunk, times=1024, line=line)
+    assert status == {"GET /healthz": 200, "POST /nowhere": 404}.get(line, 413)
+    assert headers["connection"] == "close"
     assert resident() - before < 16 * MEGABYTE
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_body_without_an_end_is_read_for_a_bounded_time(
+    api: Api, monkeypatch: pytest.MonkeyPatch, chunked: bool
+) -> None:
+    monkeypatch.setattr(request_middleware, "REST_BYTES", 2 * MEGABYTE)
+    length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {10**15}"
+    piece = b"10000\r\n" + b" " * (64 * 1024) + b"\r\n"
+
+    async with api.connected() as (_, writer):
+        writer.write(head_of(HOST, length, line="POST /v1/sessions HTTP/1.1"))
+        with pytest.raises(ConnectionError):
+            await lost(writer, piece)
 
 
 EARLY = {
@@ -246,6 +255,7 @@ EARLY = {
 async def test_an_answer_before_the_end_of_a_body_ends_the_connection(
     serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, what: str, length: str
 ) -> None:
+    monkeypatch.setattr(request_middleware, "REST_SECONDS", 0.2)
     api = await serve(keys=(helpers.KEY,))
     line, expected = EARLY[what]
 
@@ -261,14 +271,14 @@ async def test_an_answer_before_the_end_of_a_body_ends_the_connection(
     assert (status, headers["connection"]) == (expected, "close")
 
 
-async def lost(writer: asyncio.StreamWriter) -> None:
+async def lost(writer: asyncio.StreamWriter, piece: bytes = b" ") -> None:
     """Send bytes until the other side has closed the connection.
 
     Raises:
         ConnectionError: It has.
     """
     while True:
-        writer.write(b" ")
+        writer.write(piece)
         await writer.drain()
         await asyncio.sleep(0.01)
 

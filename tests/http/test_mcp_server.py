@@ -321,10 +321,7 @@ async def test_what_is_no_message_is_refused_and_the_server_lives_on(url: str, b
 async def test_a_body_of_many_megabytes_is_refused(url: str) -> None:
     async with httpx2.AsyncClient(headers=JSON) as http:
         headers = {"Content-Type": "application/json"}
-        try:
-            answer = await http.post(url, content=b" " * 5_000_000, headers=headers)
-        except (httpx2.ReadError, httpx2.WriteError):
-            return  # refused before all of it was read: the connection is closed with the answer
+        answer = await http.post(url, content=b" " * 5_000_000, headers=headers)
     assert answer.status_code == 413
 
 
