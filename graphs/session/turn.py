@@ -769,10 +769,7 @@ async def settled(
     rows = await store.read(history.CHECKS_OF_TURN, **of_turn)
     if not rows or (rows[-1]["is_valid"] and rows[-1]["outcome"] != history.PENDING):
         return head
-    # Loaded when the graph was built; journeys that check nothing never need it.
-    from journeygraph.nodes.turn.validate import is_refused, judged  # noqa: PLC0415
-
-    spec, values = session.spec, await session.values(head)
+    checks, spec, values = part("checks"), session.spec, await session.values(head)
     turn: Turn = values["turn"]
     found = history.check_entry(rows[-1], seal)
     violations, confidence = found.violations, found.confidence
@@ -783,10 +780,10 @@ async def settled(
     )
     services = known.localized(brought_locale(values))
     if found.outcome == history.PENDING:
-        check = await judged(services, turn)
+        check = await checks.judged(services, turn)
         violations, confidence = check["violations"], check["confidence"]
         await history.judge(store, session.session_id, head["version"], check, usage, seal)
-    if not is_refused(spec, turn, violations, confidence):
+    if not checks.is_refused(spec, turn, violations, confidence):
         return head
     return {**head, CORRECTION: services.texts_in(place_of(turn)).wrong_before}
 
