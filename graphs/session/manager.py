@@ -90,7 +90,6 @@ from journeygraph.graphs.session.turn import (
     settled,
     take,
 )
-from journeygraph.graphs.storage.busy_rules import LeaseRequest
 from journeygraph.graphs.storage.errors import Unconfirmed, WriteConflict, unconfirmed
 from journeygraph.graphs.storage.sealing import Seal, Seals
 from journeygraph.graphs.storage.statements import (
@@ -102,6 +101,7 @@ from journeygraph.graphs.storage.statements import (
     Row,
     TableMapper,
 )
+from journeygraph.graphs.storage.store import LeaseRequest
 from journeygraph.journeys import (
     AuditedTurn,
     AuditEntry,

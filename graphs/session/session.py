@@ -23,12 +23,11 @@ from journeygraph.graphs.records.idempotency import Request
 from journeygraph.graphs.records.ledger import LedgerWriter
 from journeygraph.graphs.steps import COMMIT, Graph
 from journeygraph.graphs.storage import statements
-from journeygraph.graphs.storage.busy_rules import SessionLock
 from journeygraph.graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
 from journeygraph.graphs.storage.errors import AlreadyThere, DamagedError, WriteConflict, translated
 from journeygraph.graphs.storage.sealing import NoSeal, Seal
 from journeygraph.graphs.storage.statements import AUDIT, Row, Statement, now, thread_of
-from journeygraph.graphs.storage.store import Store, open_store
+from journeygraph.graphs.storage.store import SessionLock, Store, open_store
 from journeygraph.journeys import (
     ConfigurationError,
     JourneyConfig,

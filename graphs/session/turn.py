@@ -43,10 +43,10 @@ from journeygraph.graphs.session.waiting import (
     waiting_turn,
 )
 from journeygraph.graphs.steps import event_in, serving
-from journeygraph.graphs.storage.busy_rules import Interruption, LeaseRequest
 from journeygraph.graphs.storage.checkpoints import PausedRun, commit_of
 from journeygraph.graphs.storage.errors import AlreadyThere, WriteConflict, raise_translated
 from journeygraph.graphs.storage.statements import Row
+from journeygraph.graphs.storage.store import Interruption, LeaseRequest
 from journeygraph.journeys import (
     ConfigurationError,
     ContextMergeError,

@@ -32,7 +32,7 @@ from journeygraph.journeys.config import TENANT
 from journeygraph.nodes.telemetry import waiting_turn
 
 if TYPE_CHECKING:
-    from journeygraph.graphs.storage.busy_rules import LeaseRequest
+    from journeygraph.graphs.storage.store import LeaseRequest
 from journeygraph.graphs.storage.connections import Connection, Connections, Deed, run
 
 _Held = tuple[str, str, int]

@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import Match
 
-from journeygraph.graphs.storage.busy_rules import MOST_WAITING
 from journeygraph.graphs.storage.errors import DamagedError, Unconfirmed, logged_reason
+from journeygraph.graphs.storage.store import MOST_WAITING
 from journeygraph.journeys import (
     ContextMergeError,
     ContextSizeExceededError,

@@ -48,9 +48,9 @@ async def caches(steps: Steps) -> list[Figure]:
             *await _definitions(database, server.url, steps),
             *[
                 await _context(database, cache, steps)
-                for cache in (RedisCache(server.url), MemoryCache())
+                for cache in (RedisCache(server.url, budget=60), MemoryCache())
             ],
-            await _hits(database, RedisCache(server.url), steps),
+            await _hits(database, RedisCache(server.url, budget=60), steps),
         ]
     finally:
         await asyncio.to_thread(server.end)
@@ -67,7 +67,7 @@ class _Nothing(MemoryCache):
 async def _definitions(database: Postgres, redis_url: str, steps: Steps) -> list[Figure]:
     """Definitions from Redis; and the one of a turn, which is read and compiled already."""
     config = JourneyConfig(persistence=database.copy())
-    definitions, cache = await Definitions.open(config), RedisCache(redis_url)
+    definitions, cache = await Definitions.open(config), RedisCache(redis_url, budget=60)
     text = await asyncio.to_thread(CLAIM.read_text)
     await definitions.load([_claim(number, text) for number in range(STORED)])
     active, epoch = await definitions.active(), await definitions.epoch()
