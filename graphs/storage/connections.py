@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import psycopg
 from psycopg import AsyncConnection, errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq.abc import PGresult
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
@@ -374,11 +375,27 @@ def _parts_of(url: str) -> Mapping[str, Any] | None:
 
 
 async def run(connection: Connection, sql: Sql, **parameters: Any) -> list[Row]:
-    """Return the rows of a statement; none if it has no result."""
+    """Return the rows of a statement; none if it has no result.
+
+    Raises:
+        psycopg.OperationalError: The connection was lost before the result was there.
+    """
     assert sql.postgres
     tenant = TENANT if sql.names_tenant else seen_by(sql, parameters)
     async with as_tenant(connection, tenant):
         cursor = await connection.execute(sql.postgres, parameters, binary=True)
     # The description of a result would make an object for each of its columns.
-    result = cursor.pgresult
-    return await cursor.fetchall() if result and result.nfields else []
+    return await cursor.fetchall() if result_of(cursor).nfields else []
+
+
+def result_of(cursor: psycopg.AsyncCursor[Any]) -> PGresult:
+    """Return the result of the statement of a cursor.
+
+    A pipeline of a lost connection may end without an error, and without a result.
+
+    Raises:
+        psycopg.OperationalError: There is none.
+    """
+    if cursor.pgresult is None:
+        raise psycopg.OperationalError("the connection was lost before the result")
+    return cursor.pgresult

@@ -21,6 +21,7 @@ from journeygraph.graphs.storage.connections import (
     Connection,
     Connections,
     as_tenant,
+    result_of,
     run,
     seen_by,
     transaction_of,
@@ -116,6 +117,7 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         async def load(connection: Connection) -> Any:
             async with as_tenant(connection, self.tenant):
                 cursor = await connection.execute(self.SELECT_SQL + where, wanted, binary=True)
+            result_of(cursor)
             return await cursor.fetchone()
 
         row = await self._connections.trying(load)

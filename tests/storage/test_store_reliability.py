@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
+from psycopg import AsyncPipeline
 
 from journeygraph import ConfigurationError, JourneyConfig, StateError
 from journeygraph.graphs.session.directory import Directory
@@ -182,6 +183,26 @@ async def test_a_page_of_escalations_reads_no_others(
 def of_number(number: int) -> str:
     """The status of a call of the test."""
     return ("open", "claimed", "released")[number % 3]
+
+
+async def test_a_pipeline_that_ends_without_a_result_is_tried_again(
+    postgres_url: str, postgres_server: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[bool] = []
+
+    async def ends(pipeline: Any, *error: Any) -> None:
+        """End as psycopg does where the server closes the connection in the middle."""
+        monkeypatch.undo()
+        lost.append(True)
+        await pipeline._conn.close()
+
+    async with opened(postgres_server.fenced(postgres_url), "s-1", tenant="acme") as parcel:
+        await parcel.start()
+        await parcel.process_message("hello")
+        monkeypatch.setattr(AsyncPipeline, "__aexit__", ends)
+        state = await parcel.get_session_state()
+    assert lost
+    assert state is not None
 
 
 async def test_a_look_for_expired_sessions_asks_once_for_all_tenants(
