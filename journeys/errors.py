@@ -389,6 +389,11 @@ def require_extra(extra: str, what: str, *modules: str) -> None:
         for module in modules:
             import_module(module)
     except ImportError as error:
-        raise ConfigurationError(
-            f"{what} needs packages that are not installed: pip install 'journeygraph[{extra}]'"
-        ) from error
+        raise not_installed(what, extra) from error
+
+
+def not_installed(what: str, extra: str) -> ConfigurationError:
+    """Return the error of a feature whose extra is not installed."""
+    return ConfigurationError(
+        f"{what} needs packages that are not installed: pip install 'journeygraph[{extra}]'"
+    )

@@ -12,13 +12,12 @@ import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
-from psycopg import AsyncConnection, errors
+from psycopg import AsyncConnection, AsyncCursor, errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq.abc import PGresult
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
@@ -29,9 +28,6 @@ from journeygraph.graphs.storage.statements import (
 )
 from journeygraph.journeys import ConfigurationError
 from journeygraph.journeys.config import TENANT
-
-if TYPE_CHECKING:
-    pass
 
 Connection = AsyncConnection[dict[str, Any]]
 Deed = Callable[[Connection], Awaitable[None]]
@@ -277,25 +273,31 @@ ALL = "*"
 _AS_TENANT = f"SELECT set_config('{TENANT_SETTING}', %s, true)"
 
 
-@asynccontextmanager
-async def as_tenant(connection: Connection, tenant: str) -> AsyncIterator[None]:
-    """Run the block as one transaction in which the database shows only the rows of a tenant.
+async def executed(
+    connection: Connection, tenant: str, query: Any, given: Any
+) -> AsyncCursor[dict[str, Any]]:
+    """Run a statement as one transaction in which the database shows only the rows of a tenant.
 
-    The name of the tenant goes out with the first statement, without a further round trip. No
-    result is known before the end of the block. A connection without a name has the tenant
-    `default`, for which this does nothing.
+    The name of the tenant goes out with the statement, without a further round trip. A connection
+    without a name has the tenant `default`.
+
+    Raises:
+        psycopg.OperationalError: The connection was lost before the result was there.
     """
     if tenant == TENANT:
-        yield
-        return
+        return await connection.execute(query, given, binary=True)
     async with connection.pipeline():
         await connection.execute(_AS_TENANT, [tenant])
-        yield
+        cursor = await connection.execute(query, given, binary=True)
+    # A pipeline of a lost connection may end without an error, and without a result.
+    if cursor.pgresult is None:
+        raise psycopg.OperationalError("the connection was lost before the result")
+    return cursor
 
 
 @asynccontextmanager
 async def transaction_of(connection: Connection, tenant: str) -> AsyncIterator[None]:
-    """Run the block as `as_tenant` does, with the result of each statement at once."""
+    """Run the block as `executed` does a statement, with the result of each one at once."""
     async with connection.transaction():
         if tenant != TENANT:
             await connection.execute(_AS_TENANT, [tenant])
@@ -382,20 +384,7 @@ async def run(connection: Connection, sql: Sql, **parameters: Any) -> list[Row]:
     """
     assert sql.postgres
     tenant = TENANT if sql.names_tenant else seen_by(sql, parameters)
-    async with as_tenant(connection, tenant):
-        cursor = await connection.execute(sql.postgres, parameters, binary=True)
+    cursor = await executed(connection, tenant, sql.postgres, parameters)
     # The description of a result would make an object for each of its columns.
-    return await cursor.fetchall() if result_of(cursor).nfields else []
-
-
-def result_of(cursor: psycopg.AsyncCursor[Any]) -> PGresult:
-    """Return the result of the statement of a cursor.
-
-    A pipeline of a lost connection may end without an error, and without a result.
-
-    Raises:
-        psycopg.OperationalError: There is none.
-    """
-    if cursor.pgresult is None:
-        raise psycopg.OperationalError("the connection was lost before the result")
-    return cursor.pgresult
+    result = cursor.pgresult
+    return await cursor.fetchall() if result and result.nfields else []

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.connections import Connection, Connections, Deed, run
 from journeygraph.graphs.storage.errors import BusyElsewhere, raise_translated
 from journeygraph.graphs.storage.sealing import Seal, Seals
 from journeygraph.graphs.storage.statements import (
@@ -33,7 +34,6 @@ from journeygraph.nodes.telemetry import waiting_turn
 
 if TYPE_CHECKING:
     from journeygraph.graphs.storage.store import LeaseRequest
-from journeygraph.graphs.storage.connections import Connection, Connections, Deed, run
 
 _Held = tuple[str, str, int]
 """Tenant, session and fence of a lease."""

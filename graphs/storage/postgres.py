@@ -20,8 +20,7 @@ from journeygraph.graphs.storage.checkpoints import Commit, StoreSaver, config_a
 from journeygraph.graphs.storage.connections import (
     Connection,
     Connections,
-    as_tenant,
-    result_of,
+    executed,
     run,
     seen_by,
     transaction_of,
@@ -115,10 +114,8 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         where, wanted = (_ONE, wanted) if wanted[2] else (_LATEST, wanted[:2])
 
         async def load(connection: Connection) -> Any:
-            async with as_tenant(connection, self.tenant):
-                cursor = await connection.execute(self.SELECT_SQL + where, wanted, binary=True)
-            result_of(cursor)
-            return await cursor.fetchone()
+            query = self.SELECT_SQL + where
+            return await (await executed(connection, self.tenant, query, wanted)).fetchone()
 
         row = await self._connections.trying(load)
         return row and await self._load_checkpoint_tuple(row)

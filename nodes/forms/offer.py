@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from journeygraph.journeys import Effect, Escalation, Field, PathwaySpec
 from journeygraph.journeys.phrases import normal
@@ -14,9 +13,6 @@ from journeygraph.nodes.language.proposals import read_message
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.escalation import escalate, escalation_of
 from journeygraph.nodes.state.form_state import owners
-
-if TYPE_CHECKING:
-    pass
 
 MORE = Asked(kind="more", about="", options=[])
 """The question what else there is."""

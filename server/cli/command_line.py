@@ -135,13 +135,10 @@ def command(function: Callable[_P, None]) -> Callable[_P, None]:
 
 def _of_extra(error: ModuleNotFoundError) -> Exception:
     """Return an error with the extra that installs a missing package of ours."""
-    from journeygraph.journeys.errors import ConfigurationError, extra_of
+    from journeygraph.journeys.errors import extra_of, not_installed
 
-    if not (extra := extra_of(error)):
-        return error
-    return ConfigurationError(
-        f"This needs packages that are not installed: pip install 'journeygraph[{extra}]'"
-    )
+    extra = extra_of(error)
+    return not_installed("This", extra) if extra else error
 
 
 def _told(error: Exception) -> int:
