@@ -144,7 +144,6 @@ def _texts(card: AgentCard) -> Iterator[tuple[str, str]]:
 
 
 def _ids(skills: Iterable[Skill]) -> list[str]:
-    """Return an id for each skill, made of its name."""
     ids: list[str] = []
     for skill in skills:
         id_ = base = re.sub(r"\W+", "-", skill.name.casefold()).strip("-") or "skill"

@@ -101,7 +101,6 @@ class JourneyNode(AsyncGraph):
 
 
 def _numbered(given: Any) -> tuple[Any, set[str]]:
-    """Return an input whose messages all have ids, and those ids."""
     if not isinstance(given, Mapping) or "messages" not in given:
         return given, set()
     messages = Transcript(plain_messages(given["messages"]))

@@ -123,7 +123,6 @@ def _manager(handlers: list[Any], config: RunnableConfig) -> AsyncCallbackManage
 
 
 def _hidden(callbacks: Any) -> Any:
-    """Return a manager of callbacks whose handlers that stream see no tokens."""
     quiet = callbacks.copy()
     quiet.handlers = [seen for handler in callbacks.handlers for seen in _quiet(handler)]
     inherited = callbacks.inheritable_handlers
@@ -164,19 +163,16 @@ class _Reply:
         self._passing: asyncio.Task[None] | None = None
 
     def show(self, message_id: str, text: str) -> None:
-        """Add a piece; it is emitted before the run ends."""
         if self._passing is None:
             self._passing = asyncio.ensure_future(self._pass_on())
         self._pieces.put_nowait((message_id, text))
 
     async def end(self) -> None:
-        """Wait until all pieces are emitted."""
         if self._passing is not None:
             self._pieces.put_nowait(None)
             await self._passing
 
     async def whole(self, message_id: str, text: str) -> None:
-        """Emit a finished reply."""
         run = await self._begun()
         await run.on_llm_end(_result(message_id, text))
 

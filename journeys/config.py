@@ -402,7 +402,6 @@ def _keys(config: JourneyConfig) -> EncryptionKeys | None:
 
 
 def _locale(config: JourneyConfig) -> Locale:
-    """Return the parts of a locale in a config; what it leaves open is the environment's."""
     named = ((name, getattr(config, name)) for name in list(Locale.keys()))
     given = {name: value for name, value in named if value != AUTO}
     for name, value in given.items():
@@ -460,12 +459,7 @@ _REMEDY = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe
 
 
 def _check_webhook(url: Any, secret: Any) -> None:
-    """Refuse a webhook that cannot be posted to or signed for; neither is shown.
-
-    Raises:
-        ConfigurationError: The URL is not http(s) with a host and nothing but a path and a query,
-            or one of the two is missing, or the secret has fewer than 16 characters.
-    """
+    """Refuse a webhook that cannot be posted to or signed for; neither is shown."""
     if url is None and secret is None:
         return
     if url is None:

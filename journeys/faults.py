@@ -69,7 +69,6 @@ class _InFile(SourceLocation):
     never = ": never"
 
     def key(self, in_code: str, in_file: str = "") -> str:
-        """Return the key of an attribute."""
         return in_file or in_code.strip("_")
 
 

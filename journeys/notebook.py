@@ -94,7 +94,6 @@ class Chat:
 
     @asynccontextmanager
     async def _one_at_a_time(self) -> AsyncIterator[None]:
-        """Open the session for one turn; show an error of it, and the question after it."""
         async with self._turn:
             try:
                 await self._begin()
@@ -155,7 +154,6 @@ class Chat:
             self._panel.add(self._messages[-1])
 
     def _change(self, text: str) -> None:
-        """Replace the text of the last message; an empty one is removed."""
         self._messages[-1]["content"] = text
         if not text:
             self._messages.pop()
@@ -203,8 +201,6 @@ class Chat:
             pass
 
     def _start(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Run in the loop of the notebook what a click began."""
-
         async def shown() -> None:
             with suppress(Exception):  # the chat shows it; the cell ended long ago
                 await work
@@ -213,11 +209,6 @@ class Chat:
 
 
 def _opened(journey: Any, options: dict[str, Any]) -> Journey:
-    """Return an open journey, or open one of a class.
-
-    Raises:
-        ConfigurationError: It is not a journey, or an open one with options.
-    """
     if isinstance(journey, type) and hasattr(journey, "spec"):
         given = {"session_id": f"chat-{uuid.uuid4().hex[:8]}", **options}
         given["config"] = options.get("config") or JourneyConfig(persistence="memory://")
@@ -265,21 +256,18 @@ class _Panel:
         self.field.on_msg(self._on_enter)
 
     def add(self, message: Mapping[str, str]) -> None:
-        """Show one more message; one of the user closes the question."""
         shown = self._kit.HTML(display.message_html(message))
         self.messages.children = (*self.messages.children, shown)
         if message["role"] == "user":
             self.enable(is_free=False)
 
     def change(self, message: Mapping[str, str] | None) -> None:
-        """Replace the last message; None removes it."""
         if message is None:
             self.messages.children = self.messages.children[:-1]
         else:
             self.messages.children[-1].value = display.message_html(message)
 
     def ask(self, asked: Mapping[str, Any], place: str) -> None:
-        """Show the place, and the options of the open question as buttons."""
         self.place.value = display.faint_html(place)
         self.field.placeholder = asked.get("hint") or _WRITE
         self.options.children = tuple(map(self._option, asked.get("options", ())))
@@ -292,7 +280,6 @@ class _Panel:
         return made
 
     def enable(self, *, is_free: bool) -> None:
-        """Let the user write and choose, or wait."""
         for part in (self.field, self.button, *self.options.children):
             part.disabled = not is_free
 
@@ -301,7 +288,6 @@ class _Panel:
             self.send(self.field.value)
 
     def send(self, message: str, shown: str = "") -> None:
-        """Send a message that is not blank, unless another one is on its way."""
         if message.strip() and not self.button.disabled:
             self.field.value = ""
             self.enable(is_free=False)

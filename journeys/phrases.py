@@ -74,7 +74,6 @@ def _marks() -> dict[int, None]:
 
 
 def _joined(char: str, following: str) -> bool:
-    """Return whether two adjacent characters belong to one word."""
     if _is_mark(following):  # one with its letter in any script: a tone makes another word of it
         return char.isalpha() or _is_mark(char) or _in_word(char)
     return _in_word(char) and _in_word(following)

@@ -156,8 +156,6 @@ def _settle(done: Future[Any], context: Context, call: Callable[..., Any], paylo
 
 
 def _leave(done: Future[Any], loop: asyncio.AbstractEventLoop, late: Callable[[], None]) -> None:
-    """Go on without a thread, and have it reported when it ends."""
-
     def tell(_: Future[Any]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop may be closed by then
             loop.call_soon_threadsafe(late)

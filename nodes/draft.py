@@ -431,7 +431,6 @@ class TurnDraft:
         return with_dialogue(self.position, self.dialogue) if read else self.position
 
     def _announce(self) -> None:
-        """Report the decision to listeners."""
         if fired := self.transition:
             moved = {"from": fired["source"], "to": fired["target"], "intent": fired["intent"]}
             self.services.emit({"type": "transition", **moved})
@@ -497,7 +496,6 @@ def migrated(spec: JourneySpec, position: Position) -> Position:
 
 
 def _renamed(talk: Any, renamed: Callable[[str], str]) -> Any:
-    """Return what a position keeps of its dialogue with the names that pathways have now."""
     kept: Any = {**talk}
     for name in ("confirmed", "finished"):
         kept[name] = [renamed(id_) for id_ in kept.get(name, [])]
@@ -608,7 +606,6 @@ def _opened(state: SessionState, position: Position) -> Turn:
 
 
 def _unanswered(state: SessionState) -> str | None:
-    """Return the last message of the user, if it has no reply yet."""
     messages = state["messages"]
     return messages[-1]["content"] if messages and messages[-1]["role"] == "user" else None
 

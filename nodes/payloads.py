@@ -212,7 +212,6 @@ def text_in(value: Any) -> str:
 
 
 def _reply_in(messages: Sequence[Any]) -> str | None:
-    """Return the last answer to the user; None if there was none."""
     for message in reversed(messages):
         given = message if isinstance(message, Mapping) else getattr(message, "__dict__", {})
         if "content" not in given:

@@ -145,7 +145,6 @@ def steer(
 
 
 def _stay(spec: JourneySpec, situation: Situation, audit: list[dict[str, Any]]) -> Steering:
-    """Continue in the current pathway, or where a finished detour returns."""
     if situation.position["returning"]:
         return _return(spec, situation, audit)
     if situation.position["status"] == "complete" and not situation.position["stack"]:
@@ -257,7 +256,6 @@ def _why_dropped(command: Command) -> str:
 
 
 def _closed_question(position: Position, verdict: Verdict) -> dict[str, Any]:
-    """Audit what a model answered without being asked."""
     return note("dropped", position, reason=f"'{verdict.question}' is not open here")
 
 

@@ -154,7 +154,6 @@ class _Api(FastAPI):
     """FastAPI's application, with the schema of problems in its API description."""
 
     def openapi(self) -> dict[str, Any]:
-        """Return the description."""
         described = super().openapi()
         body = ProblemBody.model_json_schema(ref_template="#/components/schemas/{model}")
         known = {**body.pop("$defs"), ProblemBody.__name__: body}
@@ -165,11 +164,7 @@ class _Api(FastAPI):
 
 @cache
 def _routes(*, keyed: bool) -> Sequence[BaseRoute]:
-    """Return the routes of the API; they are made once, because that takes 20 ms.
-
-    Args:
-        keyed: True: their description says that they need a key.
-    """
+    """Return the routes of the API; they are made once, because that takes 20 ms."""
     behind_the_key: dict[str, Any] = {"dependencies": [Depends(_BEARER)] if keyed else []}
     api = APIRouter()
     api.include_router(turns.router, responses=_problems(), **behind_the_key)  # asked most often
@@ -192,7 +187,6 @@ def _routes(*, keyed: bool) -> Sequence[BaseRoute]:
 
 
 def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the problems of routes; without a status, all of them."""
     schema = {"$ref": f"#/components/schemas/{ProblemBody.__name__}"}
     described = {"description": "A problem.", "content": {MEDIA_TYPE: {"schema": schema}}}
     return dict.fromkeys(statuses, described) or {"4XX": described, "5XX": described}

@@ -185,7 +185,6 @@ def _is_library(frame: traceback.FrameSummary) -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and its causes; stop at a cycle."""
     seen: set[int] = set()
     one: BaseException | None = error
     while one is not None and id(one) not in seen:
@@ -196,7 +195,6 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _as_data(_: Any, __: str, event: _Event) -> _Event:
-    """Replace the line of our own records by their data; add the logger's name to others."""
     record = event["_record"]
     data = getattr(record, DATA, None)
     return {**event, **data} if data else {**event, "logger": record.name}

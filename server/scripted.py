@@ -161,20 +161,17 @@ class _Server(PromptServer):
         )
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until the signal to stop."""
         try:
             super().run(sockets)
         finally:
             self.ready.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and report it."""
         logging.getLogger("uvicorn.error").addFilter(_unexpected)
         await super().startup(sockets)
         self.ready.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the running responses, and stop."""
         self.app.close()
         await super().shutdown(sockets)
 

@@ -291,7 +291,6 @@ class Settings(_OfSessions):
         return self.origins.get(name, DEFAULT)
 
     def _chosen(self, store: str | None) -> dict[str, tuple[Any, Origin]]:
-        """Return the given settings of a session, unconverted, with their sources."""
         names = [item.name for item in dataclasses.fields(JourneyConfig)]
         given = {name: getattr(self, name) for name in names if name not in _STORE_NAMES}
         chosen = {
@@ -315,7 +314,6 @@ class Settings(_OfSessions):
         return value
 
     def _counting(self, stores: Mapping[str, Any]) -> str:
-        """Return the name of the store that counts; two names must not differ."""
         rank = min(self.origin(name).rank for name in stores)
         first, *others = [name for name in stores if self.origin(name).rank == rank]
         for other in others:
@@ -418,11 +416,6 @@ def _of_file(
 
 
 def _named_in_toml(table: Mapping[str, Any], file: str, rank: int) -> dict[str, Origin]:
-    """Return the settings in a file that others can read.
-
-    Raises:
-        ConfigurationError: A name is unknown, or its value is a secret.
-    """
     known = known_settings()
     origins = {name: Origin(rank, f"{name} in {file}") for name in table}
     for name, origin in origins.items():
@@ -442,11 +435,6 @@ def _named_in_toml(table: Mapping[str, Any], file: str, rank: int) -> dict[str, 
 
 
 def _named_in_variables(variables: Mapping[str, str | None], file: str = "") -> dict[str, Origin]:
-    """Return the settings that variables have.
-
-    Raises:
-        ConfigurationError: A variable with our prefix is unknown.
-    """
     names = {setting.variable: name for name, setting in known_settings().items()}
     origins: dict[str, Origin] = {}
     for lower, value in variables.items():
@@ -493,11 +481,6 @@ def _unknown(origin: Origin, name: str, known: Iterable[str]) -> str:
 
 
 def _read(name: str, given: Any) -> Any:
-    """Convert a text to the type of its setting, if it can be; `JourneyConfig` checks the result.
-
-    Raises:
-        ConfigurationError: The texts are not a table, or a text is unknown.
-    """
     if name == "texts":
         return _texts(given)
     if name == "prunable" and isinstance(given, str):
@@ -525,7 +508,6 @@ def _names(error: Exception, name: str) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as text, without passwords."""
     if value is None or value == ():
         return "unset"
     if dataclasses.is_dataclass(value):

@@ -93,12 +93,7 @@ def exporting() -> Iterator[None]:
 
 
 def _is_wanted(signal: str) -> bool:
-    """Return whether to export a signal.
-
-    Raises:
-        ConfigurationError: The extra `otel` is not installed, or another exporter or protocol is
-            asked for.
-    """
+    """Return whether to export a signal."""
     own = f"OTEL_EXPORTER_OTLP_{signal}"
     if not any(os.environ.get(name) for name in (ENDPOINT, f"{own}_ENDPOINT")):
         return False
@@ -122,7 +117,6 @@ def _unknown(variable: str, given: str, valid: str) -> ConfigurationError:
 
 
 def _traced() -> Any:
-    """Set up a provider that sends spans, and return it."""
     from opentelemetry import trace  # noqa: PLC0415
     from opentelemetry.exporter.otlp.proto.http import trace_exporter  # noqa: PLC0415
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
@@ -135,7 +129,6 @@ def _traced() -> Any:
 
 
 def _measured() -> Any:
-    """Set up a provider that sends metrics, and return it."""
     from opentelemetry import metrics  # noqa: PLC0415
     from opentelemetry.exporter.otlp.proto.http import metric_exporter  # noqa: PLC0415
     from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415

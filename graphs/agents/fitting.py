@@ -196,7 +196,6 @@ def _in_schema(schema: Mapping[str, Any]) -> _Values | None:
 
 
 def _takes_any(given: Any) -> bool:
-    """Return whether a function takes arguments of all names."""
     try:
         parameters = inspect.signature(_function(given)).parameters.values()
     except (TypeError, ValueError):
@@ -215,7 +214,6 @@ def _function(given: Any) -> Any:
 def _of_use(
     use: _Use, usable: Usable, known: Collection[str], values: Mapping[str, _Values]
 ) -> Iterator[SignatureMisfit]:
-    """Compare a call with the parameters of its tool."""
     yield from _of_arguments(use, usable)
     needed = {
         *usable.parameters.properties[1]
@@ -229,7 +227,6 @@ def _of_use(
 
 
 def _of_arguments(use: _Use, usable: Usable) -> Iterator[SignatureMisfit]:
-    """Yield the arguments that name no parameter."""
     takes = [*usable.parameters.properties[0]]
     for name in use.arguments:
         if name == KEY and usable.parameters.takes_key:
@@ -329,7 +326,6 @@ def _are_text(given: Any) -> bool:
 
 
 def _takes(usable: Usable, name: str, value: Any) -> bool:
-    """Return whether a parameter takes a value, as far as its schema or its type tells."""
     parameters = usable.parameters
     if parameters.is_json_schema or parameters.declared is not None:
         schema = parameters.properties[0].get(name, {})

@@ -210,7 +210,6 @@ def services_of(
 def _uses_tools(
     spec: JourneySpec, agents: Mapping[str, DeclaredAgent], tools: Mapping[str, Any] | None
 ) -> bool:
-    """Return whether anything in a journey may call a tool."""
     places = spec.pathways.values()
     declared = spec.tools or spec.guidelines or spec.has_knowledge
     called = any(one.form or one.effects or one.calls or one.tools for one in places)

@@ -179,11 +179,6 @@ def is_only_retriever(spec: JourneySpec, name: str) -> bool:
 
 
 def _check_retriever(spec: JourneySpec, name: str, given: Any) -> None:
-    """Refuse an object that is not a retriever.
-
-    Raises:
-        ConfigurationError: It is not a retriever.
-    """
     if fault := retriever_fault(given, named=False):
         raise ConfigurationError(f"{spec.name}: the retriever '{name}' is {shown(given)}; {fault}.")
 
@@ -201,11 +196,7 @@ def tools_of(
 
 
 def _own(spec: JourneySpec) -> dict[str, Any]:
-    """Return the functions of effects, by name.
-
-    Raises:
-        ConfigurationError: Two of them have one name.
-    """
+    """Return the functions of effects, by name."""
     found: dict[str, Any] = {}
     for pathway in spec.pathways.values():
         for effect in filter(lambda one: one.function, pathway.effects):
@@ -291,12 +282,7 @@ def check_allowed(
 
 
 def _check_given(spec: JourneySpec, there: Mapping[str, Collection[str]]) -> None:
-    """Refuse a guideline with a tool that no agent has in its pathways.
-
-    Args:
-        spec: The journey.
-        there: The available tools, by the pathways in which models work.
-    """
+    """Refuse a guideline with a tool that no agent has in its pathways."""
     for guideline in index_of(spec.guidelines).giving:
         places = [id_ for id_ in there if guideline.applies_in(id_, spec.part_of(id_).id)]
         known = {name for id_ in places for name in there[id_]}
@@ -322,13 +308,7 @@ def _check_names(pathway: PathwaySpec, brought: list[str]) -> None:
 def _check_reach(
     pathway: PathwaySpec, pipeline: PatternPipeline, reserved: Collection[str]
 ) -> None:
-    """Refuse tools that are not allowed in a pipeline that was registered as an agent.
-
-    Args:
-        pathway: The pathway in which it works.
-        pipeline: The pipeline.
-        reserved: Names of the tools that only a guideline allows there.
-    """
+    """Refuse tools that are not allowed in a pipeline that was registered as an agent."""
     brought = _brought(_models_in(pipeline))
     if pathway.tools is None:
         what, beyond = "A tool of a guideline", [name for name in brought if name in reserved]
@@ -346,7 +326,6 @@ def _brought(models: Iterator[ModelAgent] | list[ModelAgent]) -> list[str]:
 
 
 def _models_in(given: Any) -> Iterator[ModelAgent]:
-    """Yield the model agents in a registered object, at any depth."""
     if isinstance(given, ModelAgent):
         yield given
     elif isinstance(given, Agent):

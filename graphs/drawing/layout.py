@@ -130,7 +130,6 @@ class Layout:
         self.levels = [members[level] for level in range(max(members, default=-1) + 1)]
 
     def _neighbours(self) -> tuple[_Near, _Near]:
-        """Neighbours of each place in the level above and in the level below."""
         above: _Near = defaultdict(list)
         below: _Near = defaultdict(list)
         for _, route in self.routes:
@@ -210,7 +209,6 @@ def _visit(
     forward: list[tuple[str, str]],
     path: tuple[str, ...],
 ) -> None:
-    """Search depth first; skip edges back onto the path."""
     if key in finished:
         return
     path = (*path, key)
@@ -222,7 +220,6 @@ def _visit(
 
 
 def _order(levels: list[list[PlacedBox]], above: _Near, below: _Near) -> None:
-    """Sort each level by the positions of its neighbours; keep the best order."""
     at = dict(place for level in levels for place in _numbered(level))
     best, fewest = [list(level) for level in levels], _crossings(levels, at, below)
     for sweep in range(_SWEEPS):
@@ -247,7 +244,6 @@ def _numbered(level: list[PlacedBox]) -> Iterator[tuple[str, float]]:
 
 
 def _crossings(levels: list[list[PlacedBox]], at: Mapping[str, float], below: _Near) -> int:
-    """Count the pairs of lines that cross."""
     count = 0
     for level in levels:
         lines = sorted((at[p.key], at[n.key]) for p in level for n in below[p.key])
@@ -389,7 +385,6 @@ class Arrangement:
         return drawn + "\n" + card.drawn(end + card.width / 2, middle - card.height / 2)
 
     def _line(self, link: Connector, route: list[PlacedBox], ends: list[float]) -> str:
-        """Return the way from box to box, and the arrow head at its end."""
         last = len(route) - 2
         pieces = [
             self._step(
@@ -407,7 +402,6 @@ class Arrangement:
         return element("g", link.attributes, line) if link.attributes else "\n".join(line[1:])
 
     def _step(self, one: PlacedBox, other: PlacedBox, *, leave: float, arrive: float) -> str:
-        """Return the path from one level to the next: straight, a bend in the gap, straight."""
         if one.level < other.level:
             start, bend = one.y + one.height, self._layout.level_bottom(one)
             unbent, end = other.y, other.y

@@ -160,7 +160,6 @@ class Group:
 
 
 def _under(group: Group | Card, left: float, right: float, y: float) -> list[str]:
-    """Draw rows under one another."""
     drawn = []
     for row in group.rows:
         drawn.append(row.drawn(left, right, y))
@@ -251,7 +250,6 @@ def ended(text: str, letter: TextStyle, reach: float) -> str:
 
 
 def _cut(word: str, letter: TextStyle, reach: float) -> list[str]:
-    """Cut a word into parts that fit into a line."""
     rows = [""]
     whole = letter.width(word) <= reach
     for piece in [word] if whole else _PIECE.findall(word):

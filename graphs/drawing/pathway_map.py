@@ -334,7 +334,6 @@ def _asked(one: Field, spec: JourneySpec) -> FieldLine:
 
 
 def _kind(one: Field) -> str:
-    """Return the type of a field in words: the choices, where they are few and short."""
     kind = one.items if one.type == "list" else one.type
     choices = " | ".join(one.ways)
     if kind == "enum":
@@ -359,7 +358,6 @@ def _when(condition: Callable[..., Any], spec: JourneySpec) -> str:
 
 
 def _plain(name: str) -> str:
-    """Return the name of a function in words; an expression as it is."""
     return name.replace("_", " ") if name.isidentifier() else name
 
 
@@ -382,7 +380,6 @@ def _refusals(fields: Sequence[Field], policy: Escalation | None) -> str:
 
 
 def _handovers(spec: JourneySpec) -> Iterator[Handover]:
-    """Yield the calls for a person: those of each journey of a concierge, then its own."""
     for id_, part in spec.parts.items():
         if part.escalation:
             sources = tuple(p.id for p in spec.pathways.values() if p.journey == id_)
@@ -392,7 +389,6 @@ def _handovers(spec: JourneySpec) -> Iterator[Handover]:
 
 
 def _reasons(policy: Escalation) -> Iterator[str]:
-    """Yield the policies of a journey in words."""
     name = getattr(policy.when, "__name__", "<lambda>")
     failures = f"{policy.failures} failure{'s' * (policy.failures != 1)} in a row"
     condition = "a condition of the context" if name == "<lambda>" else f"when {_plain(name)}"
@@ -450,7 +446,6 @@ def _crowd(spec: JourneySpec, transition: TransitionSpec, sources: Sequence[str]
 
 
 def _joined(moves: Iterable[Edge]) -> list[Edge]:
-    """Merge the transitions between the same two ends into one arrow."""
     arrows: dict[tuple[str, str], Edge] = {}
     for move in moves:
         ends = (move.source, move.target)

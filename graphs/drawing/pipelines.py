@@ -86,7 +86,6 @@ def chart(pipeline: Pipeline, purpose: str = "") -> Chart:
 
 
 def _in_order(ways: Mapping[tuple[str, str], bool], paths: list[str]) -> list[DrawnLine]:
-    """Return the lines sorted by source and target, without loops."""
     place = {path: number for number, path in enumerate([START, *paths, END])}
     ends = sorted(ways, key=lambda ends: (place[ends[0]], place[ends[1]]))
     return [DrawnLine(*pair, ways[pair]) for pair in ends if pair[0] != pair[1]]
@@ -208,7 +207,6 @@ def _marks(station: PipelineNode) -> dict[str, str]:
 
 
 def _key(drawn: Chart) -> list[tuple[str, str]]:
-    """Return the kinds of lines in the picture, with their meanings."""
     there = {way.is_choice for way in drawn.ways}
     meanings = {False: ("line next", "always"), True: ("line", "if it is chosen")}
     return [meanings[is_choice] for is_choice in (False, True) if is_choice in there]

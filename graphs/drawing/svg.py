@@ -115,7 +115,6 @@ class TextLayout:
 
 
 def _main(drawn: Diagram) -> Arrangement:
-    """Lay out the pathways that are not detours, and their edges."""
     part = Arrangement()
     part.mark(_BEGIN)
     for stop in drawn.stops.values():
@@ -158,7 +157,6 @@ def _edge(move: Edge) -> dict[str, str]:
 
 
 def _detour(drawn: Diagram, stop: Node) -> Arrangement:
-    """One detour with its incoming edges."""
     part = Arrangement()
     for move in drawn.into(stop.id):
         part.add(_CROWD + move.source, _crowd(move))
@@ -169,7 +167,6 @@ def _detour(drawn: Diagram, stop: Node) -> Arrangement:
 
 
 def _handover(handover: Handover) -> Arrangement:
-    """Lay out a call for a person with its reasons."""
     part, key = Arrangement(), _CROWD + handover.source
     reasons = [line for reason in handover.reasons for line in _broken(reason, _SAID)]
     about = f"A person is called from {handover.source}: {'; '.join(handover.reasons)}."
@@ -199,7 +196,6 @@ def _box(stop: Node) -> Card:
 
 
 def _form(stop: Node) -> Iterator[CardRow]:
-    """Yield the fields of a form."""
     for field in stop.fields:
         marks = {"class": "field", "data-field": f"{stop.id}.{field.name}"}
         yield Group((*_field_lines(field),), marks, f"{field.title}: {field.words}")
@@ -214,7 +210,6 @@ def _field_lines(field: FieldLine) -> Iterator[TextLine]:
 
 
 def _steps(stop: Node) -> Iterator[CardRow]:
-    """Yield the confirmations of a form, its effects, and its call for a person."""
     for confirms in stop.confirms:
         yield from _signed(confirms, "confirms")
     for effect in stop.effects:
@@ -235,7 +230,6 @@ def _signed(text: str, sign: str, note: str = "") -> Iterator[TextLine]:
 
 
 def _below(text: str) -> Iterator[TextLine]:
-    """Yield small lines that belong to the one above them."""
     return (replace(line, sign="room") for line in broken(text, _WHEN))
 
 
@@ -295,17 +289,14 @@ class _Lane:
 
     @property
     def width(self) -> float:
-        """Pixels across."""
         return max(part.width for part in self.parts) + 2 * _LANE_PAD
 
     @property
     def height(self) -> float:
-        """Pixels down."""
         inner = sum(part.height + _GAP for part in self.parts)
         return _LANE_HEAD + inner - _GAP + _LANE_PAD
 
     def drawn(self, x: float, y: float, width: float) -> Iterator[str]:
-        """Draw it with its upper left corner at x, y."""
         yield rectangle(f"lane {self.css}".strip(), x, y, width, self.height, 12)
         yield words(self.title, f"lane-title {self.css}".strip(), x + _LANE_PAD, y + 22)
         y += _LANE_HEAD
@@ -321,7 +312,6 @@ def _lanes(lanes: Sequence[_Lane], x: float, y: float, width: float) -> Iterator
 
 
 def _key(drawn: Diagram) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of lines and signs in the picture, with their meanings."""
     stops = drawn.stops.values()
     plain = [move for move in drawn.moves if not drawn.stops[move.target].is_detour]
     yield "line next", "next, when complete"
@@ -363,7 +353,6 @@ def _is_line(css: str) -> bool:
 
 
 def _reach(css: str, meaning: str) -> float:
-    """Return the width of an entry of a legend, and the gap after it."""
     return (31.0 if _is_line(css) else 15.0) + _KEY.width(meaning) + _KEY_GAP
 
 

@@ -40,7 +40,6 @@ def text(spec: JourneySpec, width: int = 80, *, full: bool = False) -> str:
 
 
 def _key(drawn: Diagram) -> list[str]:
-    """Return the signs of forms in the drawing, with their meanings."""
     used = {row[0] for stop in drawn.stops.values() for row in stop.form_rows()}
     used |= {row[0] for stop in drawn.stops.values() for row in stop.step_rows()}
     meanings = [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in used]
@@ -48,7 +47,6 @@ def _key(drawn: Diagram) -> list[str]:
 
 
 def _chains(drawn: Diagram, room: int) -> Iterator[str]:
-    """Follow `next` from the entry, then from each pathway that was not visited."""
     passed: set[str] = set()
     entry = drawn.stops[drawn.entry]
     for first in (entry, *drawn.stops.values()):
@@ -71,14 +69,12 @@ def _next(drawn: Diagram, stop: Node) -> str:
 
 
 def _exits(drawn: Diagram, stop: Node, *, more: bool) -> list[str]:
-    """Return the transitions out of one pathway, and the end of the journey."""
     moves = [move for move in drawn.out_of(stop.id) if move.labels]
     rows = _arrows(drawn, moves, " │ " if more else " ")
     return [*rows, " ▼", " ◉ end"] if stop.ends else rows
 
 
 def _crowds(drawn: Diagram) -> Iterator[str]:
-    """Yield the moves and the calls for a person that several pathways have."""
     moves = [move for move in drawn.moves if move.crowd]
     calls = {handover.source: handover.reasons for handover in drawn.handovers}
     for source in dict.fromkeys([*(move.source for move in moves), *calls]):
@@ -92,7 +88,6 @@ def _crowds(drawn: Diagram) -> Iterator[str]:
 
 
 def _arrows(drawn: Diagram, moves: list[Edge], start: str) -> list[str]:
-    """One row per label, with aligned targets."""
     wide = max((_columns(move.target) for move in moves), default=0)
     rows = []
     for move in moves:
@@ -125,7 +120,6 @@ def _box(stop: Node, room: int) -> list[str]:
 
 
 def _columns(line: str) -> int:
-    """Return the width of a text in columns of a terminal."""
     shown = (c for c in line if not unicodedata.combining(c))
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shown)
 

@@ -332,7 +332,6 @@ def _inner_graph(member: Member, pipeline: PatternPipeline, plan: Plan) -> Graph
 def _node(
     member: Member, after: After | None, default: Services | None, tries: int, inner: Graph | None
 ) -> Any:
-    """Return the node of an agent, or of an inner pipeline with the graph `inner`."""
     forgives = member.pipeline.error_handling == "graceful"
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
@@ -459,7 +458,6 @@ def task_of(runtime: Runtime[Any]) -> str:
 def _given_by(
     member: Member, pipeline: PatternPipeline, run: Any, services: Services
 ) -> dict[str, Any]:
-    """Return the result of an inner pipeline as one result of its outer pipeline."""
     results = run["results"]
     work = Work(pipeline, results, run.get("progress") or {}, services.registered)
     ended = conclude_as_one(work)

@@ -253,7 +253,6 @@ async def _one_level_deeper(pipeline: PatternPipeline) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _served(pipeline: PatternPipeline) -> AsyncIterator[Services]:
-    """Yield the services of a run; models are open only while they are used."""
     models = _models(pipeline) if _asks_models(pipeline) else None
     if models is None:
         yield _without_model(pipeline)
@@ -317,7 +316,6 @@ def _pathway(pipeline: PatternPipeline) -> PathwaySpec:
 
 
 def _spec(pipeline: PatternPipeline) -> JourneySpec:
-    """Return a journey with the pipeline as its only pathway, to create its agents."""
     pathway = _pathway(pipeline)
     left = [path for path, agent in pipeline.leaves if agent.call is None]
     if left:

@@ -350,7 +350,6 @@ def _check_call(name: str, call: Any) -> None:
 
 
 def _own_card(call: Any) -> AgentCard:
-    """Return the own card of an agent: its `to_a2a_card()`, else one from its name."""
     name, purpose = _of_itself(call)
     skills = own_skills(call)
     make = None if isinstance(call, type) else getattr(call, "to_a2a_card", None)
@@ -406,7 +405,6 @@ def _skill_of(given: Any) -> Skill:
 
 
 def _part_of(given: Any, *names: str) -> Any:
-    """Return the first of some parts of a card that it has, and that is not empty."""
     is_mapping = isinstance(given, Mapping)
     found = (given.get(name) if is_mapping else getattr(given, name, None) for name in names)
     return next((part for part in found if part), None)
@@ -423,7 +421,6 @@ def _list_of(given: Any, *names: str) -> tuple[Any, ...]:
 
 
 def _of_itself(call: Any) -> tuple[str, str]:
-    """Return the name and the purpose that something to call has by itself."""
     if isinstance(call, ModelAgent) and call.signature is not None:
         spec = (
             call.signature.spec if not isinstance(call.signature, type) else call.signature().spec

@@ -39,7 +39,6 @@ from journeygraph.journeys.phrases import pattern_fault
 
 
 def _pattern(value: Any, _: Any) -> str:
-    """Return a regular expression; a pattern that engines read differently is not valid."""
     if not isinstance(value, str):
         raise wrong("it must be text.")
     if fault := pattern_fault(value):
@@ -164,7 +163,6 @@ class _Written(Definition):
 
     @property
     def validator(self) -> Validator | None:
-        """Return its only rule; None if it does not have exactly one."""
         if len(self.ways) != 1:
             return None
         if self.regex:

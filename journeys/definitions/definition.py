@@ -36,7 +36,6 @@ class _DefinitionType(ModelMetaclass):
 
     @property
     def __signature__(cls) -> inspect.Signature:
-        """The arguments that it takes, for help and notebooks."""
         kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         fields: dict[str, Any] = cls.__pydantic_fields__  # type: ignore[attr-defined]
         placed: tuple[str, ...] = cls.by_position  # type: ignore[attr-defined]
@@ -125,11 +124,6 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         return found
 
     def _refuse(self, given: Mapping[str, Any], faults: list[Fault]) -> None:
-        """Raise the faults of a class body, or store them for its reader.
-
-        Raises:
-            ConfigurationError: With every fault, one a line.
-        """
         if self.defers_errors:
             self.__dict__["_faults"] = tuple(faults)
             return

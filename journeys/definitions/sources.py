@@ -303,7 +303,6 @@ def _broken(known: set[str], value: Mapping[str, Any], wrong: Sequence[Any]) -> 
 
 
 def _without(cls: type[Definition], value: dict[str, Any], wrong: Sequence[Any]) -> Any:
-    """Return a mapping without its wrong parts; required ones are taken from `placeholders`."""
     paths = [(real_path(value, item["loc"]), item["type"]) for item in wrong]
     out = {_smallest(value, path): kind.startswith("model_") for path, kind in paths if path}
     return {**cls.placeholders, **_left(value, out)}

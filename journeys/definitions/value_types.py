@@ -297,12 +297,7 @@ BY_SHAPE = _ByShape()
 
 
 def _tagged(shapes: Mapping[str, CoreSchema], in_code: str) -> CoreSchema:
-    """Return the schema of a union whose parts differ in shape: "text", "list" or "mapping".
-
-    Args:
-        shapes: The schema of each shape.
-        in_code: Description of the values that a class body can give.
-    """
+    """Return the schema of a union whose parts differ in shape: "text", "list" or "mapping"."""
     of_text = f"<{' or a '.join(shapes)}|{in_code}>"
     tags = {shape: of_text if shape == "text" else shape for shape in shapes}
     return core_schema.tagged_union_schema(

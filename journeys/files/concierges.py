@@ -82,7 +82,6 @@ def _inline(part: FilePart, number: int, form: JourneyForm) -> JourneySpec | Non
 
 
 def _beside(part: FilePart, number: int, name: str, beside: Beside | None) -> JourneySpec | None:
-    """Return the journey of a file that is named; its faults are those of the whole."""
     path = ("journeys", number)
     if not _PLAIN_NAME.fullmatch(name):
         remedy = "it must be the name of a .yaml, .yml or .json file in the same folder."

@@ -117,11 +117,6 @@ _OTHERS = tuple(f"{_PREFIX}{name}" for name in ("null", "bool", "int", "float", 
 
 
 def _value_of(yaml: Any, node: Any) -> Any:
-    """Return the value of a scalar.
-
-    Raises:
-        ValueError: It is no JSON value, such as infinity.
-    """
     if node.tag in _TEXTS:
         # JSON writes a character outside of the first plane as two halves.
         return node.value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
@@ -139,11 +134,6 @@ class _Builder:
         self._seen: set[int] = set()
 
     def read(self, text: str) -> None:
-        """Read the whole text.
-
-        Raises:
-            _UnreadableError: It cannot be read.
-        """
         self._yaml, root = _composed(text)
         if root is not None:
             self._tree.value = self._value(root, ())
@@ -162,7 +152,6 @@ class _Builder:
         return self._scalar(node, path)
 
     def _is_supported(self, node: Any) -> bool:
-        """Return whether a node can be read; the fault of a tag or an anchor is noted."""
         is_known = node.tag in (*_TEXTS, *_OTHERS)
         if not is_known:
             tag = str(node.tag).replace(_PREFIX, "!!")
@@ -182,7 +171,6 @@ class _Builder:
         return made
 
     def _key(self, key: Any, path: Path) -> str | None:
-        """Return a key that counts; of another one, the fault is noted."""
         if key.tag not in _TEXTS or not isinstance(key.value, str):
             written = key.value if isinstance(key.value, str) else ""
             remedy = f'Quote it: "{written}".' if written else "Write text before the colon."
@@ -218,11 +206,7 @@ _WAY_OUT = "Check indentation, quotes and brackets; quote text with ': ' or a sp
 
 
 def _composed(text: str) -> tuple[Any, Any]:
-    """Return ruamel's reader and the root of a text; all errors become one kind.
-
-    Raises:
-        _UnreadableError: The text is no YAML, or is nested too deep.
-    """
+    """Return ruamel's reader and the root of a text; all errors become one kind."""
     require_extra("files", "A journey in a file", "ruamel.yaml")
     from ruamel.yaml import YAML  # noqa: PLC0415 - takes long to import
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415

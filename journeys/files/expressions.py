@@ -306,11 +306,6 @@ def _pattern_fault(words: _Contents) -> Fault:
 
 
 def _library() -> ModuleType:
-    """Return the library of expressions (CEL).
-
-    Raises:
-        ConfigurationError: The extra `files` is not installed.
-    """
     require_extra("files", "An expression in a file", "cel")
     import cel  # noqa: PLC0415 - an extra
 
@@ -323,7 +318,6 @@ def _compiled(text: str) -> tuple[Any, _Contents]:
 
 
 def _read(words: _Contents, context: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a context is read: the names that are written out, or all of it."""
     if words.names is None:
         return dict(context)
     return {name: context[name] for name in words.names if name in context}

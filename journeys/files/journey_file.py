@@ -124,7 +124,6 @@ def journey_of(part: FilePart, form: JourneyForm) -> JourneySpec | None:
 
 
 def _with_warnings(part: FilePart, form: JourneyForm, spec: JourneySpec) -> JourneySpec:
-    """Return a journey that knows which inputs of its states nothing sets."""
     known = kept_names(spec)
     found = [
         (name, said)

@@ -64,7 +64,6 @@ def signature_of(part: FilePart, id_: str, form: JourneyForm) -> SignatureSpec |
 
 
 def _inputs(part: FilePart, id_: str, form: JourneyForm) -> dict[str, Any]:
-    """Return what agents are given of the context, described as the states that make it do."""
     state, path = form.states[id_], ("states", id_, "inputs")
     described = {
         name: output.description
@@ -94,7 +93,6 @@ def accumulated(state: PathwaySpec) -> dict[str, MergeStrategy | None]:
 
 
 def _annotation(part: FilePart, form: ValueSchema, path: Sequence[str | int], name: str) -> Any:
-    """Return the Python type of a value; of one that has faults, which are noted, any."""
     kinds = [form.type] if isinstance(form.type, str) else list(form.type or ())
     nullable = "null" in kinds or None in form.enum
     kinds = [kind for kind in kinds if kind != "null"]
@@ -119,7 +117,6 @@ def _annotation(part: FilePart, form: ValueSchema, path: Sequence[str | int], na
 def _note_stray(
     part: FilePart, form: ValueSchema, kinds: Sequence[str], path: Sequence[str | int]
 ) -> None:
-    """Note words that say nothing of a value of its kind."""
     given = {"items": form.items is not None, "properties": form.properties is not None}
     for word, kind in (("items", "array"), ("properties", "object"), ("required", "object")):
         if (given.get(word) or (word == "required" and form.required)) and kind not in kinds:

@@ -133,5 +133,4 @@ def text_faults(entry: str, given: Mapping[Any, Any]) -> list[str]:
 
 
 def _place(path: Path) -> str:
-    """Return where a file is, seen from the root of the repository."""
     return path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else str(path)

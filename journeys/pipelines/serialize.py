@@ -100,11 +100,6 @@ def pipeline_of_text(text: str, agents: Mapping[str, Any]) -> PatternPipeline:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON.
-
-    Raises:
-        ValueError: A key occurs more than once.
-    """
     times = Counter(name for name, _ in pairs)
     if twice := [name for name, count in times.items() if count > 1]:
         raise ValueError(f"the key {shown(twice[0])} occurs more than once in an object")

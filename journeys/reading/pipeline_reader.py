@@ -78,7 +78,6 @@ def _of_name(
     keys: tuple[str, str],
     faults: list[Fault],
 ) -> PatternPipeline | None:
-    """Return the pipeline of a pattern that is given by its name, noting every fault."""
     if isinstance(config, PatternPipeline):
         names = [name for name in config.model_fields_set if config.has_sound(name)]
         given = {name: getattr(config, name) for name in names if name != "pattern"}

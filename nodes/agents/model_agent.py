@@ -348,7 +348,6 @@ class ModelCaller:
     def _opened(
         self, payload: Mapping[str, Any], rules: Sequence[Mapping[str, Any]], occasion: Occasion
     ) -> tuple[ModelCaller, list[Message]]:
-        """Return it as a turn with these guidelines wants it, and the messages to begin with."""
         caller = self._introduced()._guided(rules, occasion)
         hidden = (*RESERVED, GUIDELINES) if rules else RESERVED
         return caller, caller._messages(payload, hidden, occasion)
@@ -396,7 +395,6 @@ class ModelCaller:
         ]
 
     def _inputs(self, payload: Mapping[str, Any], hidden: Collection[str]) -> dict[str, Any]:
-        """Return what the agent is given as data: its inputs, and the outputs of those before."""
         declared = {field.name for field in self.contract.signature.inputs}
         given = {
             name: value for name, value in payload.items() if name in declared or name not in hidden
@@ -424,7 +422,6 @@ def _shown(history: Sequence[Message], turn: int) -> Sequence[Message]:
 
 
 def _asked(occasion: Occasion) -> dict[str, Any]:
-    """Return, as data, the calls that the user was asked about."""
     asked = occasion.consent.asked if occasion.consent else []
     calls = [{"tool": call["tool"], "arguments": call["arguments"]} for call in asked]
     return {ASKED: calls} if calls else {}
@@ -461,7 +458,6 @@ class _Exchange:
         return self._heard(values)
 
     async def _final(self, messages: list[Message]) -> ChatAnswer:
-        """Return the answer after all calls of tools; what led to it is added to the messages."""
         for _ in range(MOST_ROUNDS):
             answer = await self._next(messages)
             if not answer.calls:
@@ -539,7 +535,6 @@ class _Exchange:
             self._parting = ""
 
     def _heard(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Keep the streamed text, and send the rest of it."""
         said, reply = self._spoken.said, values.get(REPLY, "")
         if not said and not self._before:
             return values

@@ -236,7 +236,6 @@ def _shelf_of(guideline: GuidelineSpec) -> _Shelf:
 
 
 def _hints(guideline: GuidelineSpec) -> Iterator[tuple[str, str, int]]:
-    """Yield the terms that hint at a guideline, each with its text and how strongly."""
     for keyword in guideline.keywords:
         whole = terms_of(keyword, strict=False)
         yield from ((term, keyword, KEYWORD) for term in whole)

@@ -87,7 +87,6 @@ class _Relations:
         return reasons
 
     def _unsupported(self, dropped: Mapping[str, str]) -> dict[str, str]:
-        """Return the others that depend, be it over others, on what does not hold."""
         reasons: dict[str, str] = {}
         gone = set(dropped)
         while found := dict(self._next_unsupported(gone)):

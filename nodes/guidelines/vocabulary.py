@@ -166,7 +166,6 @@ def _parts(words: list[VocabularyWord]) -> Iterator[tuple[str, VocabularyWord]]:
 
 
 def _row_of(words: Iterable[VocabularyWord], edge: str) -> str:
-    """Return the forms of words as a row: each between edges."""
     forms = edge.join(word.form for word in words)
     return f"{edge}{forms}{edge}" if forms else ""
 
@@ -355,7 +354,6 @@ def _shortened(word: str) -> set[str]:
 
 
 def _related(known: Collection[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield terms that may mean known ones, each with that one and its certainty."""
     for sure, group in _groups():
         meant = [(own, term) for own in group for term in own if term in known]
         for own in group if meant else ():
@@ -364,7 +362,6 @@ def _related(known: Collection[str]) -> Iterator[tuple[str, str, int]]:
 
 @cache
 def _groups() -> tuple[tuple[int, tuple[tuple[str, ...], ...]], ...]:
-    """Return how sure each group of related phrases is, with the terms of each phrase."""
     lists = read_data(DATA / "synonyms.yaml")
     return tuple(
         (sure, tuple(_terms(phrase.strip()) for phrase in line.split(",")))

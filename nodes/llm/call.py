@@ -285,7 +285,6 @@ async def _tried(
 
 
 def _pause(chat: ChatClient, error: Exception, failure: ModelError, number: int) -> float | None:
-    """Return the seconds before the next try; None if there is none."""
     if chat.retries_itself or not may_pass(failure):
         return None
     wanted = asked_to_wait(error)
@@ -320,7 +319,6 @@ async def _once(
 
 
 async def _streamed(chunks: Any, piece_in: Callable[[Any], str], hear: Hear, until: float) -> Any:
-    """Return the whole message of a stream, passing on each piece at once."""
     parts: list[Any] = []
     length = 0
     now = asyncio.get_running_loop().time

@@ -108,7 +108,6 @@ def _shown(text: str, purpose: str) -> Any:
 
 
 def _differences(recorded: Json, now: Json) -> Iterator[str]:
-    """Yield the parts in which two requests differ."""
     if recorded["schema"] != now["schema"]:
         yield "the names that the model may answer with"
     were, are = recorded.get("tools", {}), now.get("tools", {})
@@ -248,7 +247,6 @@ class Cassette:
         return [one for one in self._left if one["turn"] == self._turn]
 
     def _found(self, counts: Json, wording: str) -> Json | None:
-        """Take the answer to a request from those that are left."""
         left = self._left if self._records else self._of_turn()
         parts = ("for", "schema", "shown", "tools")
         alike = [one for one in left if all(one.get(part) == counts.get(part) for part in parts)]
@@ -264,7 +262,6 @@ class Cassette:
         return found
 
     def _why_not(self, counts: Json) -> str:
-        """Return why a request has no answer."""
         purpose = counts["for"]
         alike = [one for one in self._left if one["for"] == purpose]
         alike = [one for one in alike if one["turn"] == self._turn] or alike[: self._records]
@@ -279,8 +276,6 @@ def _spent(usage: Usage) -> Sequence[int]:
 
 
 def _kept(listen: Callable[[], Hear], pieces: list[str]) -> Callable[[], Hear]:
-    """Return a listener that also keeps the pieces of the last try."""
-
     def begun() -> Hear:
         hear = listen()
         pieces.clear()
@@ -309,11 +304,7 @@ async def _given(
     listen: Callable[[], Hear] | None,
     number: int,
 ) -> ChatAnswer:
-    """Return a recorded answer as the model gave it; the number makes ids of its calls unique.
-
-    Raises:
-        ModelError: The model failed.
-    """
+    """Return a recorded answer as the model gave it; the number makes ids of its calls unique."""
     calls, read, written = one["usage"]
     usage.model_calls += calls
     usage.add_tokens({"input_tokens": read, "output_tokens": written})
@@ -339,7 +330,6 @@ async def _given(
 
 
 def _message(text: str, calls: Sequence[ModelToolCall]) -> Any:
-    """Return an answer as a message of LangChain, as the model is shown it again."""
     from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall  # noqa: PLC0415
 
     called = [(call.id, call.name, call.arguments) for call in calls]

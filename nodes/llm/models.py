@@ -260,7 +260,6 @@ class Models:
         return chat if self.cassette is None else replace(chat, cassette=self.cassette)
 
     def _made(self, name: str) -> Any:
-        """Return a model of OpenAI's API."""
         if self._client is None:
             self._client = client_of(keeps_alive=self.in_one_loop)
         # One deadline, ours: a second one around each chunk swallows the end of the first. A proxy
@@ -387,7 +386,6 @@ def check_model(
 
 
 def _behind(given: Any) -> Any:
-    """Return the model behind a cassette, or the given one."""
     return given.model if isinstance(given, Cassette) else given
 
 

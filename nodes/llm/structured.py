@@ -87,7 +87,6 @@ def _is_strict(schema: dict[str, Any]) -> bool:
 
 
 def _within(schema: dict[str, Any]) -> list[Any]:
-    """Return the schemas inside of one."""
     named = [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values()]
     items = [schema["items"]] if "items" in schema else []
     return [*named, *schema.get("anyOf", []), *items]
@@ -239,7 +238,6 @@ def load_schemas() -> None:
 
 @cache
 def _validator() -> Callable[[Any], Any]:
-    """Return what makes the library's validator of a schema."""
     require_extra("models", "The answer of a model", "jsonschema")
     from jsonschema import Draft202012Validator  # noqa: PLC0415
     from jsonschema.validators import create  # noqa: PLC0415
@@ -283,7 +281,6 @@ def _bounded(judge: _Keyword, shape: Any) -> _Keyword:
 
 
 def _additional(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
-    """Judge the properties that a schema does not name, unless a pattern may name them."""
     if isinstance(value, dict) and "patternProperties" not in schema:
         for name in value.keys() - schema.get("properties", {}).keys():
             yield from _inside(validator, wanted, value[name], name)

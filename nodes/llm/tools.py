@@ -242,7 +242,6 @@ def _hidden_in(annotation: Any, seen: frozenset[Any] = frozenset()) -> bool:
 
 
 def _members(kind: type) -> list[Any]:
-    """Return the types of what a class of data holds."""
     if kind.__module__ == "builtins":
         return []
     try:
@@ -252,7 +251,6 @@ def _members(kind: type) -> list[Any]:
 
 
 def _without(shown: Mapping[str, Any], names: Collection[str]) -> Mapping[str, Any]:
-    """Return a function as it is shown, without some of its parameters."""
     if not names:
         return shown
     function = shown["function"]
@@ -586,7 +584,6 @@ def _usable(agent: str, given: Tool) -> Usable:
 
 
 def _is_sync(tool: BaseTool) -> bool:
-    """Return whether a tool has no async form."""
     if isinstance(tool, (OneArgumentTool, StructuredTool)):
         return tool.coroutine is None
     return type(tool)._arun is BaseTool._arun

@@ -149,7 +149,6 @@ def _schema(agents: Sequence[Agent]) -> dict[str, Any]:
 
 
 def _names(text: str, agents: Sequence[Agent], k: int) -> list[str]:
-    """Return the agents that a model chose: only such as there are, each once."""
     known = {agent.name for agent in agents}
     try:
         given = object_in(text).get("agents")

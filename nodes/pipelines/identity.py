@@ -95,14 +95,7 @@ def _card(agent: Agent) -> Iterator[str]:
 def _place(
     pipeline: PatternPipeline | None, name: str, registered: Mapping[str, Agent], of: str = ""
 ) -> list[str]:
-    """Return what part a member of a pipeline has, and who the others are; nothing if it is alone.
-
-    Args:
-        pipeline: The pipeline.
-        name: The member.
-        registered: Agents that the journey registered.
-        of: Text for an agent within a pipeline that is itself the member.
-    """
+    """Return the part of a member in a pipeline, and the others; nothing if it is alone."""
     if pipeline is None or len(pipeline.members) == 1:
         return []
     part = _part(pipeline, name)

@@ -319,6 +319,5 @@ def _failure(result: AgentOutput) -> dict[str, Any]:
 
 
 def _head(result: AgentOutput) -> dict[str, Any]:
-    """Return who it was, and what the pattern noted of it."""
     notes = {name: result[name] for name in _NOTES if name in result}  # type: ignore[literal-required]
     return {"agent": result["agent"], **notes}

@@ -66,7 +66,6 @@ class _Phones:
         self._left = MOST_LOOKED_UP
 
     def __call__(self, text: str, since: int) -> Iterator[Span]:
-        """Find telephone numbers from a place in a text on."""
         for found in _ABROAD.finditer(text, since):
             yield from self._shortened(found, _is_abroad)
         for found in _TRUNK.finditer(text, since):
@@ -190,7 +189,6 @@ def _cards_of(groups: Sequence[tuple[str, int, int]]) -> Iterator[Span]:
 
 
 def _card_from(groups: Sequence[tuple[str, int, int]], first: int) -> int | None:
-    """Return the last group of a card number that begins with a group; None if none does."""
     number = ""
     for last in range(first, len(groups)):
         number += groups[last][0]
@@ -217,7 +215,6 @@ def _ibans_in(text: str, since: int) -> Iterator[Span]:
 
 
 def _signs(text: str, start: int, most: int) -> Iterator[int]:
-    """Yield where the letters and digits of a number are; it ends at a gap."""
     at, left, gap = start, most, 0
     while left and at < len(text) and gap <= 2:
         if _SIGN.match(text[at]):
@@ -251,7 +248,6 @@ class _Kind:
     bare: str = ""
 
     def judge(self, number: str) -> bool:
-        """Return whether a number is valid; without a module, its shape is all that there is."""
         module: Any = import_module(f"stdnum.{self.module}") if self.module else None
         return module is None or module.is_valid(number)
 
@@ -303,7 +299,6 @@ _ANY_NAME = re.compile("|".join(kind.named for kind in _KINDS if kind.named), re
 
 
 def _identities_in(text: str, since: int) -> Iterator[Span]:
-    """Find national numbers whose check digits or dates are right."""
     for shape, kind in _SHAPES if _ANY_SHAPE.search(text, since) else ():
         for found in shape.finditer(text, since):
             if _holds(kind.judge, found[0]):
@@ -382,7 +377,6 @@ class Detector:
 
 
 def _key(text: str) -> str:
-    """Return a text without what is only put between its parts."""
     return "".join(char for char in text.casefold() if char.isalnum() or char in "@+")
 
 

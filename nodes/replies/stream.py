@@ -124,7 +124,6 @@ class Filter:
         return [PersonalDatum(kind, start - known, end - known) for kind, start, end in found]
 
     def _let(self, cut: int, seen: list[PersonalDatum]) -> str:
-        """Return the masked text before a place, and remove it."""
         parts, done = [], 0
         for kind, start, end in seen:
             parts += [self._raw[done : self._at[start]], MASKS[kind]]

@@ -90,7 +90,6 @@ def checked(
 
 
 def _size_after(known: int, before: Mapping[str, Any], after: Context, ops: Sequence[Op]) -> int:
-    """Return the size of a context after some operations, from its size before."""
     names = names_changed(ops)
     if any(isinstance(before.get(name), (list, dict)) for name in names):
         return size(after)  # what grew in place may be nearly all of it
@@ -164,7 +163,6 @@ def _union(name: str, old: Any, new: Any) -> Any:
 
 
 def _distinct(old: list[Any], new: list[Any]) -> list[Any]:
-    """Return a list with, at its end, what it does not hold yet."""
     result = list(old)
     if len(new) <= _FEW:
         for item in new:

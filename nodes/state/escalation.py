@@ -71,7 +71,6 @@ def release(position: Position, dialogue: DialogueState, reason: str) -> list[di
 
 
 def _close_question(dialogue: DialogueState) -> None:
-    """Close a question that is about the call for a person."""
     if dialogue.asked and dialogue.asked["kind"] in CALLING:
         dialogue.asked = None
 

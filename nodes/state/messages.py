@@ -35,7 +35,6 @@ class Message(TypedDict):
 
 
 def _normal(message: Any) -> Message:
-    """Return a message as a plain dict, from any form that LangGraph takes."""
     ours = type(message) is dict and message.keys() == _OURS
     if ours and message["role"] in _SPEAKERS and type(message["content"]) is str:
         return message  # type: ignore[no-any-return]  # as nearly all are

@@ -112,7 +112,6 @@ def closing_facts(position: Position, messages: Sequence[Message], turn: Turn) -
 
 
 def _is_taken_over(position: Position) -> bool:
-    """Return whether a person has the conversation, or is called for."""
     return "talk" in position and takeover_of(position) is not None
 
 

@@ -90,7 +90,6 @@ def back(spec: JourneySpec, situation: Situation) -> Moved:
 
 
 def _returned(before: Position, moved: Moved) -> Moved:
-    """Audit a return behind what it leaves."""
     event = note("returned", before, to=moved.position["pathway"])
     return replace(moved, audit=[*moved.audit, event])
 
@@ -121,7 +120,6 @@ def _left(detours: list[str], target: str) -> list[dict[str, Any]]:
 
 
 def _undo(context: Mapping[str, Any], frames: list[Frame]) -> list[Op]:
-    """Return what undoes the changes of detours that do not preserve theirs."""
     images = [frame["before"] for frame in frames if frame["before"] is not None]
     # Left from the top down, so that the lowest image is the last one to count.
     return restoring(context, images[0]) if images else []

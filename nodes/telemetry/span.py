@@ -604,7 +604,6 @@ def breaker_changed(*, opened: bool, agent: str = "", model: str = "") -> None:
 
 
 def _where() -> dict[str, str]:
-    """Return the pathway that runs here; nothing outside of a journey."""
     pathway = scope.get().get("pathway")
     return {PATHWAY: pathway} if pathway else {}
 

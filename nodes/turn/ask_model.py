@@ -67,7 +67,6 @@ async def ask_model(draft: TurnDraft, reading: Interpretation) -> None:
 
 
 def _note_doubts(draft: TurnDraft, answer: Understood, position: Position) -> None:
-    """Audit the commands of a model that are not open now, or that it was not sure enough of."""
     draft.turn["flags"] += dict.fromkeys(UNSURE if d.is_open else OUTSIDE for d in answer.dropped)
     draft.turn["audit"] += [
         note("dropped", position, trigger=d.command, reason=d.reason, confidence=d.confidence)

@@ -56,8 +56,6 @@ async def call_tools(state: PathwayState, services: Services) -> Update:
 async def _result(
     toolbox: Toolbox, call: Call, occasion: Occasion, until: float
 ) -> dict[str, Any] | Any:
-    """Call a tool; return what it gave, or how else the call ended and why."""
-
     def ended(end: str, reason: str) -> dict[str, Any]:
         occasion.note(end, call.tool, reason)
         return {end: reason}
@@ -89,7 +87,6 @@ def _succeeded(given: Any) -> bool:
 
 
 def _saved(calls: Sequence[Call], results: Mapping[str, Any]) -> list[Op]:
-    """Return the operations that keep results under the names of `save`."""
     return [
         kept(call.save, results[call.tool] if _succeeded(results[call.tool]) else None)
         for call in calls

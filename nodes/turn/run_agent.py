@@ -242,14 +242,12 @@ class _Speaker:
 
     @property
     def consent(self) -> Consent | None:
-        """Calls that the user was asked about; None if there is no turn."""
         if self._consent is None and self._turn is not None:
             self._consent = Consent(*self._place, self._turn)
         return self._consent
 
     @property
     def pending(self) -> list[Pending]:
-        """Calls that the agent has to ask the user about."""
         return self._consent.pending if self._consent else []
 
     def __call__(self, text: str) -> None:

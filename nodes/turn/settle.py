@@ -74,11 +74,6 @@ def _open_run(state: SessionState, services: Services) -> PathwayRun:
 
 
 def _concluded(run: PathwayRun) -> Conclusion:
-    """Return the result of the pathway's pipeline.
-
-    Raises:
-        PathwayExecutionError: An agent failed in a way that the pattern cannot do without.
-    """
     pathway, results = run.pathway, run.results
     if pathway.pipeline is None or run.is_idle:
         return Conclusion([result["values"] for result in results])
@@ -90,7 +85,6 @@ def _concluded(run: PathwayRun) -> Conclusion:
 
 
 def _keep(run: PathwayRun, ended: Conclusion) -> None:
-    """Write into the turn and the context what the pathway gave."""
     pathway, services, turn = run.pathway, run.services, run.turn
     config = services.config
     run.ops += _accumulated(run, ended.values)
@@ -163,7 +157,6 @@ def _advance(run: PathwayRun) -> None:
 
 
 def _arrive(run: PathwayRun, target: PathwaySpec) -> None:
-    """Stand in the pathway that follows; it runs at once where it does so on arrival."""
     before = run.position
     run.position = entered({**before, "pathway": target.id}, target.id)
     if not target.runs_on_arrival:
@@ -177,7 +170,6 @@ def _arrive(run: PathwayRun, target: PathwaySpec) -> None:
 
 
 def _is_complete(run: PathwayRun) -> bool:
-    """Judge a pathway after its run."""
     pathway, context = run.pathway, run.context
     criterion = pathway.complete_when
     if criterion is None:
@@ -199,7 +191,6 @@ def _is_complete(run: PathwayRun) -> bool:
 
 
 def _tell(run: PathwayRun) -> None:
-    """Send the reply of this run to listeners, unless it was streamed."""
     before, turn = max(len(run.state["turn"]["replies"]), run.heard), run.turn
     worded = turn.get("worded", [])
     for place, reply in enumerate(turn["replies"][before:], before):
@@ -250,7 +241,6 @@ def reply_id(turn: Turn) -> str:
 
 
 def _said(turn: Turn) -> list[Message]:
-    """Return the messages of a turn, with marks where a person takes over."""
     reply = PARTING.join(turn["replies"])
     said: list[Message] = []
     if reply:

@@ -80,7 +80,6 @@ def _likely_member(draft: TurnDraft, reading: Interpretation) -> Member | None:
 
 
 def _only_member(pathway: PathwaySpec) -> Member | None:
-    """Return the agent of a pathway that asks only that one."""
     pipeline = pathway.pipeline
     if pipeline is None or pathway.collects or pathway.effects or pathway.calls:
         return None

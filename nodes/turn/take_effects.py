@@ -123,7 +123,6 @@ class _Taker:
         self._until = asyncio.get_running_loop().time() + seconds
 
     async def take(self, effect: Effect) -> None:
-        """Take one effect, or find that it was taken."""
         step = step_of(self._pathway, effect)
         try:
             self._check_time()
@@ -193,12 +192,6 @@ class _Taker:
             raise RuntimeError("no time was left")
 
     def _arguments(self, effect: Effect) -> dict[str, Any]:
-        """Return the arguments of the tool, without the key.
-
-        Raises:
-            LookupError: Something is not known.
-            ValueError: It does not fit.
-        """
         assert self._services.toolbox is not None
         call = Call(effect.tool, effect.arguments)
         given, missing = self._services.toolbox.arguments_of(call, self._context)
@@ -263,7 +256,6 @@ class _Taker:
             self.outcome.said.append(worded(effect.done, **self._values(taken.result)))
 
     def _values(self, result: Any) -> dict[str, Any]:
-        """Return the values for an author's sentence: the context, and the parts of a result."""
         services = self._services
         setting = setting_of(services, self._turn)
         parts = result if isinstance(result, dict) else {}
@@ -275,7 +267,6 @@ class _Taker:
         self._hold("failed", worded(self._texts.effect_failed, reason=reason))
 
     def _hold(self, ended: str, said: str) -> None:
-        """Have what was not taken wait for a yes."""
         self.outcome.ended = ended
         self.outcome.said.append(f"{said} {self._texts.retry}")
         self.outcome.asked = Asked(kind="retry", about=self._pathway.id, options=[])
@@ -293,12 +284,10 @@ class _Taker:
             self.outcome.asked = Asked(kind="human", about="effect_unsure", options=[])
 
     def _know(self, effect: Effect) -> None:
-        """Forget that the outcome of an effect was unknown."""
         step = step_of(self._pathway, effect)
         self.outcome.unsure = [each for each in self.outcome.unsure if each != step]
 
     def _doubt(self, effect: Effect) -> None:
-        """Remember that the outcome of an effect is unknown."""
         self._know(effect)
         self.outcome.unsure = [*self.outcome.unsure, step_of(self._pathway, effect)]
 

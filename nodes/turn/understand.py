@@ -117,7 +117,6 @@ _NOT_MADE = ("dropped", "depth_refused", "condition_raised")
 async def _follow(
     draft: TurnDraft, steering: Steering, reading: Interpretation, capabilities: Capabilities
 ) -> None:
-    """Make the move of an event or a timer, with what it needs where it leads."""
     for one in capabilities:
         await one.ask(draft, reading)
     draft.settled = False
@@ -127,13 +126,11 @@ async def _follow(
 
 
 def _take_data(draft: TurnDraft, event: OutsideEvent) -> None:
-    """Take the data of an event into the context."""
     draft.note("event", trigger=event["name"], reason=f"it set: {', '.join(event['data'])}")
     draft.change(*(kept(name, value) for name, value in event["data"].items()))
 
 
 async def _reading_of_outside(draft: TurnDraft, capabilities: Capabilities) -> Interpretation:
-    """Return the reading of an event or a timer: the open transitions, and the verdicts on them."""
     services, reading = draft.services, Interpretation(draft.position)
     reading.open_now = allowed_transitions(services.spec, draft.position)
     if timer := draft.turn.get("timer"):
@@ -155,7 +152,6 @@ def _take_timer(
     open_now: Sequence[TransitionSpec],
     capabilities: Capabilities,
 ) -> list[Verdict]:
-    """Return the verdict on the transition of a timer; none if it is that of a reminder."""
     moves = [transition for transition in open_now if transition.id == timer["id"]]
     reason = f"no message since {timer['since']}"
     draft.note("timer", trigger=moves[0].label if moves else timer["id"], reason=reason)
@@ -165,7 +161,6 @@ def _take_timer(
 
 
 async def _is_stopped(draft: TurnDraft, capabilities: Capabilities) -> bool:
-    """Return whether the turn is decided before its message is interpreted."""
     if draft.position["version"] == draft.spec.version:
         check_known(draft.spec, draft.position)
     elif await part("upgrade").has_moved(draft):
@@ -253,7 +248,6 @@ _NAMES = ("field", "option", "task", "target", "reason")
 
 
 def _decision(draft: TurnDraft, reading: Interpretation) -> dict[str, list[Any]]:
-    """Return how a turn was decided, as plain data, without what is empty."""
     made: dict[str, list[Any]] = {}
     if reading.open_now or draft.transition:
         made["candidates"] = _candidates(draft, reading)
@@ -275,7 +269,6 @@ def _about(command: Any) -> str:
 
 
 def _candidates(draft: TurnDraft, reading: Interpretation) -> list[list[Any]]:
-    """Return what was found of the transitions that were open, those that hold first."""
     fired = draft.transition
     judged = {v.question: v for v in (*reading.doubted, *reading.verdicts)}
     judged |= {v.question: v for v in reading.answer.commands if isinstance(v, Verdict)}

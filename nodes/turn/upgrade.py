@@ -76,7 +76,6 @@ def safe_place(spec: JourneySpec, situation: Situation) -> Moved | None:
 
 
 def _forget_unknown(draft: TurnDraft) -> None:
-    """Forget what the dialogue was about that this version does not have."""
     spec, dialogue = draft.spec, draft.dialogue
     fields = {f.name for p in spec.pathways.values() for f in (p.form.fields if p.form else ())}
     transitions = {transition.id for transition in spec.transitions}
@@ -93,7 +92,6 @@ def _forget_unknown(draft: TurnDraft) -> None:
 
 
 def _is_known(asked: Asked, known: Collection[str]) -> bool:
-    """Return whether what was asked still means something."""
     options = asked["options"] if asked["kind"] in CHOOSING else []
     return asked["about"] in known and all(option["id"] in known for option in options)
 

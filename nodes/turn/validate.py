@@ -97,7 +97,6 @@ def _is_own_voice(services: Services, turn: Turn) -> bool:
 
 
 async def _checked(services: Services, turn: Turn, validation: Validation) -> Turn:
-    """Return the turn with the allowed text, and with the row of its check."""
     now = asyncio.get_running_loop().time
     begun, place = now(), place_of(turn)
     checks = services.checks
@@ -138,7 +137,6 @@ async def _checked(services: Services, turn: Turn, validation: Validation) -> Tu
 
 
 async def _before(examination: Examination, reply: str, threshold: float, safe: str) -> _Outcome:
-    """Return the text to send: the reply, the rewritten reply, or the safe reply."""
     first = await examination.finding(reply)
     if not first.is_refused(threshold):
         return _sent(first, review=first.is_unsure(threshold))
@@ -213,12 +211,10 @@ def is_refused(
 
 
 def _validation_at(spec: JourneySpec, place: str) -> Validation | None:
-    """Return how replies of a pathway are checked; None also where it is not there any more."""
     return validation_of(spec, place) if place in spec.pathways else None
 
 
 def _own_words(turn: Turn) -> str:
-    """Return the reply of a turn, without the correction of the reply before."""
     replies = turn["replies"]
     is_corrected = bool(replies) and replies[0] == turn.get("correction")
     return PARTING.join(replies[1:] if is_corrected else replies)
@@ -233,7 +229,6 @@ def _sent(found: Finding, *, review: bool) -> _Outcome:
 def _examiner(
     services: Services, turn: Turn, guidelines: Sequence[GuidelineSpec], until: float
 ) -> Examiner | None:
-    """Return the model that judges the reply; None if there is none, or no rule to judge by."""
     models, config = services.models, services.config
     if models is None or not guidelines:
         return None

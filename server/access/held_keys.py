@@ -95,7 +95,6 @@ class HeldKeys:
             self._looking = None
 
     async def _look_on(self, stored: StoredKeys) -> None:
-        """Look at all keys regularly."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:

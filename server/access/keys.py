@@ -341,11 +341,6 @@ class StoredKeys:
 
 
 def _checked(key: ApiKey) -> ApiKey:
-    """Return a key that is valid.
-
-    Raises:
-        UnknownKeyError: It is over.
-    """
     if key.state != "valid":
         raise UnknownKeyError(f"The key '{key.shown}' is {key.state} already.")
     return key

@@ -201,7 +201,6 @@ class RateLimits:
         return RateLimited(limit, max(1, math.ceil(stats.reset_time - self._clock())))
 
     async def _tried(self, what: str, limit: RateLimit, caller: Caller, cost: int = 0) -> Any:
-        """Ask Redis, or, without one and while it fails, the memory."""
         names = (limit.counted, limit.who, *_identity(limit.who, caller))
         costs = {"cost": cost} if cost else {}
         if self._redis is not None and self._breaker.allows():
@@ -226,7 +225,6 @@ def _identity(who: str, caller: Caller) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _network(address: str) -> str:
-    """Return the part of an address that identifies one client."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -277,11 +275,9 @@ class _Memory(Storage):
 
     @property
     def base_exceptions(self) -> type[Exception]:
-        """The errors of this storage."""
         return ValueError
 
     async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Add to a count; return it."""
         window = self._windows.get(key)
         if window is None:
             window = self._windows[key] = _Window(0, self._clock() + expiry)
@@ -289,24 +285,19 @@ class _Memory(Storage):
         return window.count
 
     async def get(self, key: str) -> int:
-        """Return a count."""
         window = self._windows.get(key)
         return window.count if window else 0
 
     async def get_expiry(self, key: str) -> float:
-        """Return the end of the window of a count."""
         window = self._windows.get(key)
         return window.end if window else self._clock()
 
     async def check(self) -> bool:
-        """Return whether the storage works."""
         return True
 
     async def reset(self) -> int | None:
-        """Forget all counts."""
         self._windows.clear()
         return None
 
     async def clear(self, key: str) -> None:
-        """Forget a count."""
         self._windows.pop(key, None)

@@ -121,7 +121,6 @@ class SignedTokens:
         return caller if time.time() < (caller.ends or 0.0) else None
 
     async def _verified(self, token: str) -> Mapping[str, Any] | None:
-        """Return the claims of a token; None if its signature or a claim is wrong."""
         jwt, provider = self._jwt, self.provider
         try:
             key = await self._keys.of(jwt.get_unverified_header(token).get("kid"))
@@ -173,7 +172,6 @@ def _is_time(value: Any) -> bool:
 
 
 def _scopes_in(claim: Any) -> frozenset[Scope]:
-    """Return the scopes above `talk` in a claim."""
     names = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else ()
     return frozenset(scope for scope in (Scope.OPERATE, Scope.ADMIN) if scope.value in names)
 
@@ -220,11 +218,7 @@ class _Fetched:
         self._client = jwt.PyJWKClient(url, timeout=FETCH_SECONDS, cooldown_duration=AGAIN_SECONDS)
 
     async def of(self, key_id: str | None) -> Any:
-        """Return the key of an id; None: there is no such key.
-
-        Raises:
-            StateError: The keys could not be fetched.
-        """
+        """Return the key of an id; None: there is no such key."""
         try:
             if key_id is None:
                 keys = await asyncio.to_thread(self._client.get_signing_keys)

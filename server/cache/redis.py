@@ -189,5 +189,4 @@ def _client(url: str) -> Redis:
 
 
 def _literal(prefix: str) -> str:
-    """Return a prefix with its wildcards escaped."""
     return "".join(f"\\{char}" if char in "*?[]\\^" else char for char in prefix)

@@ -86,7 +86,6 @@ class VersionedCache:
 
 
 def _entry(written: bytes | None) -> dict[str, Any]:
-    """Return what a value holds; empty if it is not one of ours."""
     try:
         found = orjson.loads(written or b"")
     except ValueError:

@@ -199,7 +199,6 @@ def _decision(decision: TurnDecision) -> Iterator[tuple[str, str]]:
 
 
 def _steps(audited: AuditedTurn) -> Iterator[tuple[str, str]]:
-    """Yield a line for each step: when it began and how long it took, then the step."""
     depths: dict[int | None, int] = {None: 0}
     for step in audited.steps:
         depth = depths[step.number] = depths[step.parent] + 1

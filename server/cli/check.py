@@ -104,14 +104,7 @@ async def _comparison(
     *,
     quiet: bool,
 ) -> _Comparison:
-    """Compare journeys with a store, and the journeys that are stored in it.
-
-    Args:
-        specs: Journeys in the version in which new sessions begin.
-        others: Other versions of these that are served too.
-        config: Settings with the store.
-        quiet: True: do not show how far it is.
-    """
+    """Compare journeys with a store, and the journeys that are stored in it."""
     definitions = await Definitions.open(config)
     try:
         stored = await stored_versions(definitions)
@@ -156,7 +149,6 @@ class _Compared:
     misfits: dict[str, list[str]] = field(default_factory=dict)
 
     def note(self, found: MigratedSession) -> None:
-        """Add a session."""
         self.seen += 1
         for id_ in found.gone:
             self.moves.setdefault((id_, found.goes_to), []).append(found.session_id)
@@ -164,7 +156,6 @@ class _Compared:
             self.misfits.setdefault(name, []).append(found.session_id)
 
     def print(self) -> None:
-        """Write the report."""
         title = f"{self.journey}: {_count(self.seen, 'session')} in the store"
         _line("✗" if self.moves else "✓", "red" if self.moves else "green", title)
         if self.stays:
@@ -179,7 +170,6 @@ class _Compared:
             _line("!", "yellow", text, "  ")
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON."""
         moves = [
             {"pathway": id_, "goes_to": place, "sessions": sessions}
             for (id_, place), sessions in self.moves.items()
@@ -203,11 +193,9 @@ class _Comparison:
 
     @property
     def is_sound(self) -> bool:
-        """Return whether no session would be moved, and every stored version can be read."""
         return not self.faulty and not any(one.moves for one in self.journeys)
 
     def print(self) -> None:
-        """Write the report."""
         for one in self.journeys:
             one.print()
         for stored in self.faulty:
@@ -217,7 +205,6 @@ class _Comparison:
                 _line("✗", "red", text)
 
     def faults(self) -> list[dict[str, Any]]:
-        """Return the faults of stored versions as JSON."""
         return [
             {"id": one.definition.id, "version": one.definition.version, **_as_data(fault)}
             for one in self.faulty
@@ -228,14 +215,7 @@ class _Comparison:
 async def _compared(
     spec: JourneySpec, served: Set[tuple[str, str]], config: JourneyConfig, *, quiet: bool
 ) -> _Compared:
-    """Compare the sessions of a store with a journey.
-
-    Args:
-        spec: The journey in the version in which new sessions begin.
-        served: Ids and versions of the journeys that sessions continue in.
-        config: Settings with the store.
-        quiet: True: do not show how far it is.
-    """
+    """Compare the sessions of a store with a journey."""
     compared = _Compared(spec.id, refuses=spec.stranded == REFUSED)
     own = own_version(spec.version)
     with progress(f"Reading the sessions of {spec.id}", quiet=quiet) as step:
@@ -250,7 +230,6 @@ async def _compared(
 
 
 def _named(sessions: Sequence[str]) -> str:
-    """Return the number of sessions, and the first ids."""
     shown = ", ".join(sessions[:_MOST_SHOWN])
     more = ", ..." if len(sessions) > _MOST_SHOWN else ""
     return f"{_count(len(sessions), 'session')} ({shown}{more})"
@@ -267,7 +246,6 @@ class _Report:
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Record the faults of an import, and continue."""
         try:
             yield
         except FaultyFileError as error:
@@ -280,7 +258,6 @@ class _Report:
             self.faults.update(dict.fromkeys(lines))
 
     def add(self, module: ModuleType, *journeys: type[Journey]) -> None:
-        """Add journeys without faults, and the module of their agents."""
         for journey in journeys:
             place = f"{journey.__qualname__} ({file_of(journey)})"
             self.journeys.setdefault(place, journey)
@@ -290,16 +267,13 @@ class _Report:
             self.warnings.setdefault(place, {}).update(dict.fromkeys(found))
 
     def add_guidelines(self, place: str, number: int) -> None:
-        """Add a file without faults that contains only guidelines."""
         self.guidelines[place] = number
 
     @property
     def is_sound(self) -> bool:
-        """Return whether something was found, without faults."""
         return not self.faults and bool(self.journeys or self.guidelines)
 
     def as_json(self, compared: _Comparison) -> dict[str, Any]:
-        """Return the result as JSON."""
         journeys = [
             {
                 "id": journey.spec.id,
@@ -320,7 +294,6 @@ class _Report:
         }
 
     def print(self, path: str) -> None:
-        """Write the result: faults last, then a summary."""
         for place, journey in self.journeys.items():
             _line("✓", "green", f"{place}: {_size(journey)}")
             for warning in self.warnings[place]:
@@ -338,7 +311,6 @@ class _Report:
 
 
 def _placed(journey: type[Journey], fault: Fault) -> Fault:
-    """Return a fault or warning with its folder, file and line before it."""
     file = Path(file_of(journey))
     if fault.file and fault.place:
         (said,) = placed(file, [fault])
@@ -360,7 +332,6 @@ def _at(journey: type[Journey]) -> Fault:
 
 
 def _as_data(line: str) -> dict[str, Any]:
-    """Return a fault or a warning as JSON."""
     return (line if isinstance(line, Fault) else Fault(line)).as_data()
 
 
@@ -412,7 +383,6 @@ def _check_class(path: str, report: _Report) -> None:
 
 
 def _check_module(path: str, report: _Report) -> None:
-    """Check a module; of a package, every module in it too."""
     if hidden := hidden_by_installed(path):
         _check_at(hidden, report)
         return
@@ -474,7 +444,6 @@ def warnings_of(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
 
 
 def _has_model(module: ModuleType, spec: JourneySpec) -> bool:
-    """Return whether a journey has a model: its module's, its own, or one of the settings."""
     try:
         config = Settings().config()
     except (ConfigurationError, ValueError):  # reported by the server; a check is of the journey
@@ -531,7 +500,6 @@ def _refused_tools(found: FoundJourney) -> Iterator[Fault]:
 
 
 def _judged_tools(module: ModuleType, journey: type[Journey]) -> Mapping[str, Any]:
-    """Return the tools that a module declares; none where it builds them."""
     if not isinstance(getattr(module, "TOOLS", None), Mapping) or _builds(module, "TOOLS"):
         return {}
     return FoundJourney(module.__name__, journey, module).tools
@@ -575,7 +543,6 @@ def _missing_agents(module: ModuleType, journey: type[Journey]) -> Iterator[Faul
 
 
 def _no_agents(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
-    """Warn of agents in a file that have no Python code."""
     if not _stands_alone(journey) or _gives(module, "AGENTS"):
         return
     for pathway in journey.spec.pathways.values():
@@ -590,7 +557,6 @@ def _no_agents(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
 
 
 def _tools(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
-    """Warn of tools in a file that have no Python code."""
     if isinstance(getattr(module, "TOOLS", None), Mapping):
         return
     if _stands_alone(journey) and not _gives(module, "TOOLS"):
@@ -604,7 +570,6 @@ def _tools(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
 
 
 def _stands_alone(journey: type[Journey]) -> bool:
-    """Return whether a journey is from a file and not part of a concierge with Python code."""
     is_part = bool(journey.spec.activation) and not journey.spec.parts
     return getattr(journey, "source", None) is not None and not is_part
 
@@ -628,7 +593,6 @@ def _beside(journey: type[Journey]) -> str:
 
 
 def _needs_model(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of intents that only a model can recognise if no model is configured."""
     for transition in spec.transitions:
         if _asks_alone(transition) and not any(
             _is_beside(other, transition) for other in spec.transitions
@@ -648,7 +612,6 @@ def _asks_alone(transition: TransitionSpec) -> bool:
 
 
 def _is_beside(other: TransitionSpec, transition: TransitionSpec) -> bool:
-    """Return whether another transition does the same without a model."""
     same = (other.target, other.sources, other.kind)
     return same == (transition.target, transition.sources, transition.kind) and not _asks_alone(
         other

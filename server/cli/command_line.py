@@ -25,7 +25,6 @@ _THIS_MACHINE = "127.0.0.1"
 
 
 def _store(url: str | None) -> str | None:
-    """Return the URL of a store; one that no store has is a wrong call."""
     if url:
         from journeygraph.journeys.errors import ConfigurationError
         from journeygraph.journeys.store_url import checked_store
@@ -83,7 +82,6 @@ class _Commands(TyperGroup):
     """The commands, each listed with its whole first sentence, wrapped between words."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list of commands."""
         rows = [(name, _first_paragraph(self.commands[name].help)) for name in self.commands]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
@@ -134,7 +132,6 @@ def command(function: Callable[_P, None]) -> Callable[_P, None]:
 
 
 def _of_extra(error: ModuleNotFoundError) -> Exception:
-    """Return an error with the extra that installs a missing package of ours."""
     from journeygraph.journeys.errors import extra_of, not_installed
 
     extra = extra_of(error)
@@ -142,7 +139,6 @@ def _of_extra(error: ModuleNotFoundError) -> Exception:
 
 
 def _told(error: Exception) -> int:
-    """Write an error to standard error, and return the exit code."""
     from journeygraph.server.cli.terminal.rendering import say
 
     _LOG.debug("The command failed.", exc_info=error)

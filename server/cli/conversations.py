@@ -91,7 +91,6 @@ def play_files(
 
 
 def _write_failures(games: Sequence[Played], folder: Path) -> None:
-    """Write the conversations of simulated users that failed as tests."""
     folder.mkdir(parents=True, exist_ok=True)
     for played in games:
         if isinstance(played.loaded, Talk) and not played.passed:
@@ -105,7 +104,6 @@ def _fault(line: str) -> dict[str, Any]:
 def _write(
     games: Sequence[Played], runs: Sequence[Runs], covered: Sequence[Coverage], *, coverage: bool
 ) -> None:
-    """Write the outcomes as JSON."""
     data: dict[str, Any] = {"conversations": [as_data(played) for played in games]}
     data |= {"coverage": [one.as_data() for one in covered]} if coverage else {}
     write_json(data | (runs_as_data(runs) if runs else {}))
@@ -143,11 +141,6 @@ async def _example_of(session: str, config: JourneyConfig) -> str:
 
 
 def _loaded(files: Sequence[Path]) -> list[LoadedConversation]:
-    """Return the conversations of files.
-
-    Raises:
-        CommandError: With the faults of all files.
-    """
     loaded: list[LoadedConversation] = []
     faults: list[str] = []
     for file in files:
@@ -217,7 +210,6 @@ async def _played(
 
 
 def _show_runs(runs: Sequence[Runs]) -> None:
-    """Write how often each conversation passed, and pass^k of all."""
     listed = listing("conversation", "passed", "of")
     for one in runs:
         listed.add_row(*row(one.file, one.passed, one.total))
@@ -238,7 +230,6 @@ def _show(played: Played) -> None:
 def _show_outcome(
     games: Sequence[Played], runs: Sequence[Runs], covered: Sequence[Coverage]
 ) -> None:
-    """Write how many conversations passed, and the coverage of the journeys."""
     if runs:
         _show_runs(runs)
     out.print(f"\n{summary(games)}", markup=False)
@@ -247,7 +238,6 @@ def _show_outcome(
 
 
 def _show_coverage(covered: Coverage) -> None:
-    """Write how many parts of each kind were used, and the place of each missed one."""
     out.print(f"\nCoverage of {covered.spec.id}", style="bold", markup=False)
     counts = listing("kind", "used", "of")
     for kind, (used, total) in covered.counts.items():

@@ -50,7 +50,6 @@ def demo(name: str, *, fast: bool, svg: Path | None) -> None:
 
 
 async def _hold(found: FoundJourney, config: JourneyConfig, pause: float) -> None:
-    """Run the whole conversation on a temporary store."""
     agents, tools = found.agents_for(config), found.checked_tools()
     given = {"agents": agents, "tools": tools, "model": found.model}
     async with found.journey("demo", config, **given) as journey:
@@ -83,7 +82,6 @@ def _show_beginning(found: FoundJourney, pathway: str) -> None:
 
 
 def _width() -> int:
-    """Return the columns of a page."""
     return max(min(out.width, 80), 60)
 
 
@@ -92,7 +90,6 @@ def _head(words: str) -> None:
 
 
 async def _say(who: str, what: str, style: str, pause: float) -> None:
-    """Write a message with its role; word by word on a terminal."""
     out.print(Text(who, style=style))
     for line in Text(plain(what)).wrap(out, _width()):
         for word in re.findall(r"\s*\S+", line.plain):
@@ -103,7 +100,6 @@ async def _say(who: str, what: str, style: str, pause: float) -> None:
 
 
 def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) -> None:
-    """Describe a turn: its moves, the transition that fired, the values that changed."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -122,7 +118,6 @@ def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) ->
 
 
 def _show_case(case: EscalationCase) -> None:
-    """Show the handoff payload as the person gets it."""
     _head("Payload for the person who takes over")
     payload = case.payload
     grid = Table.grid(padding=(0, 2))

@@ -88,7 +88,6 @@ def _introduce(pipeline: Pipeline, config: JourneyConfig, said: str) -> None:
 
 
 def _models(pipeline: Any, prefix: str = "") -> Iterator[str]:
-    """Yield the model agents by path, and the pipelines whose agents are selected by a model."""
     if not isinstance(pipeline, PatternPipeline):
         return
     if "llm" in pipeline.settings.values():
@@ -104,7 +103,6 @@ async def _outputs(pipeline: Pipeline, said: str) -> Any:
 
 
 async def _watched(pipeline: Pipeline, said: str) -> tuple[Any, str]:
-    """Run the pipeline and write its events; return its outputs and the streamed text."""
     outputs: Any = {}
     spoken, line = "", ""
     async for event in pipeline.stream(message=said):
@@ -123,7 +121,6 @@ async def _watched(pipeline: Pipeline, said: str) -> tuple[Any, str]:
 
 
 def _tell_outcome(outputs: Any, spoken: str) -> None:
-    """Write the reply or the outputs if they were not streamed, and the report of the run."""
     story = outputs.get("pipeline") if isinstance(outputs, Mapping) else None
     reply = _reply(outputs)
     out.print()
@@ -143,7 +140,6 @@ def _reply(outputs: Any) -> str:
 
 
 def _line_of(event: Data) -> str:
-    """Return an event as a line; "" for an event that is shown elsewhere."""
     told = _EVENTS.get(event["type"])
     return told(event) if told else ""
 
@@ -173,11 +169,6 @@ _EVENTS: Mapping[str, Callable[[Data], str]] = {
 
 
 def _ending_of(story: Data) -> Iterator[str]:
-    """Yield the report of a run, line by line.
-
-    Args:
-        story: The value under `pipeline` in the outputs.
-    """
     agents = _count(len({result["agent"] for result in story["results"]}), "agent")
     answers = _count(len(story["results"]), "answer")
     yield f"{story['pattern']}, {story['status']}: {agents}, {answers}"

@@ -146,7 +146,6 @@ def _introduce(
     *,
     has_unused_keys: bool = False,
 ) -> None:
-    """Write the journeys, the store, its faults, the address and the access rule."""
     place = place_of(listener)
     announce_all(app_state)
     _tell(f"Journeys: {', '.join(map(app_state.name_of, app_state.journeys)) or 'none'}")
@@ -328,7 +327,6 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: Any = None) -> None:
-        """Stop accepting requests; finish running turns."""
         self._turns.close()
         if running := len(self._turns):
             self._tell(
@@ -344,7 +342,6 @@ _WATCHED = ["*.yaml", "*.yml", "*.json", "*.csv", "*.toml", ".env"]
 
 
 def _serve_again(wanted: ServeRequest, listener: socket.socket) -> None:
-    """Serve in a child process, and start it again when a file changes; end with a signal."""
     folders = _folders(wanted)
     _tell(f"Restarts on a change in: {', '.join(folders)}")
     config = uvicorn.Config(
@@ -355,7 +352,6 @@ def _serve_again(wanted: ServeRequest, listener: socket.socket) -> None:
 
 
 def _folders(wanted: ServeRequest) -> list[str]:
-    """Return the current folder, and those of named files outside of it."""
     here = Path.cwd()
     named = (*wanted.journeys, *wanted.versions, *wanted.given, str(wanted.stubs or ""))
     files = (Path(name.partition(":")[0]) for name in named)
@@ -364,7 +360,6 @@ def _folders(wanted: ServeRequest) -> list[str]:
 
 
 def _serve_once(wanted: ServeRequest, debug: bool, sockets: Any) -> None:
-    """Serve until the process gets a signal; if a journey has faults, serve these."""
     # Bytecode is compared by size and by seconds, so it may hide a change within one second.
     sys.dont_write_bytecode = True
     if debug:
@@ -405,7 +400,6 @@ def _faulty_answer(faults: Sequence[str]) -> Response:
 
 
 def _faulty_page(faults: Sequence[str]) -> Response:
-    """Return a page that looks again every second."""
     lines = "".join(f"<li>{html.escape(fault)}" for fault in faults)
     text = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" '
@@ -417,6 +411,5 @@ def _faulty_page(faults: Sequence[str]) -> Response:
 
 
 def _tell_raised(raised: Raised) -> None:
-    """Write an error of a journey, with its traceback."""
     name = f"{raised.name}: " if raised.name else ""
     out.print(plain(f"{name}{raised.traceback}"), style="dim", markup=False)

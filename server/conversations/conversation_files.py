@@ -93,7 +93,6 @@ class LoadedConversation:
 
 @lru_cache(maxsize=64)
 def _placed(journey: Any, place: str) -> type[Journey]:
-    """Return a journey that begins in another pathway."""
     return journey_class(replace(journey.spec, entry=place), None)
 
 
@@ -101,7 +100,6 @@ class _InConversation(InFile):
     """A place of a file of a conversation, whose words are those of class bodies."""
 
     def worded(self, text: str) -> str:
-        """Return a message as it is."""
         return text
 
 
@@ -173,7 +171,6 @@ def conversation_files(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def _inside(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder, without those of hidden folders and environments."""
     for entry in sorted(folder.iterdir(), key=lambda path: (path.is_dir(), path.name)):
         if entry.is_dir():
             hidden = entry.name.startswith(".") or entry.name == "node_modules"

@@ -107,7 +107,6 @@ class _Used:
     times: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, spec: JourneySpec, played: Played) -> None:
-        """Count the parts that one conversation used."""
         for response in played.responses:
             for id_ in response.metadata["guidelines"]:
                 self.times["guideline", id_] += 1
@@ -142,7 +141,6 @@ def fired_in(spec: JourneySpec, row: AuditEntry) -> list[TransitionSpec]:
 
 
 def _tried(spec: JourneySpec, played: Played) -> Iterator[tuple[str, str]]:
-    """Yield "field" or "refusal", and the key of the field, for each attempt at a field."""
     noted: dict[tuple[int, str | None], set[str]] = {}
     for row in played.audit:
         if row.kind.startswith("field_"):
@@ -168,7 +166,6 @@ def _names(pathway: PathwaySpec) -> list[str]:
 
 
 def _open_questions(spec: JourneySpec, played: Played) -> Iterator[str]:
-    """Yield the branches of the conditions of fields that a conversation took."""
     tried = {key for _, key in _tried(spec, played)}
     for response in played.responses:
         if (asked := response.metadata["asked"]) and asked["field"]:

@@ -186,8 +186,6 @@ def _options(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
 
 
 def _listed(name: str) -> Callable[[Expected, ObservedState], Iterator[Difference]]:
-    """Return a comparison of lists of which both have the name."""
-
     def compared(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
         wanted, got = list(getattr(expected, name)), list(getattr(seen, name))
         yield from _unless(name, wanted == got, wanted, got)
@@ -196,8 +194,6 @@ def _listed(name: str) -> Callable[[Expected, ObservedState], Iterator[Differenc
 
 
 def _same(name: str) -> Callable[[Expected, ObservedState], Iterator[Difference]]:
-    """Return a comparison of values of which both have the name."""
-
     def compared(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
         wanted, got = getattr(expected, name), getattr(seen, name)
         yield from _unless(name, wanted == got, wanted, got)
@@ -251,8 +247,6 @@ def _context(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
 def _of_metadata(
     key: str, name: str, what: str
 ) -> Callable[[Expected, ObservedState], Iterator[Difference]]:
-    """Return a comparison of names in the metadata, of which the order does not matter."""
-
     def compared(expected: Expected, seen: ObservedState) -> Iterator[Difference]:
         wanted, got = set(getattr(expected, key)), set(seen.metadata.get(name, ()))
         yield from _unless(what, wanted == got, wanted, got)

@@ -123,7 +123,6 @@ class _State:
 
     @property
     def is_over(self) -> bool:
-        """Return whether the journey is complete, or a person has the conversation."""
         response = self.response
         if response is None:
             return False
@@ -248,7 +247,6 @@ class _Search:
         """Transition -> the shortest conversation in which its pattern was tried."""
 
     async def run(self) -> Explored:
-        """Search until there is no new state, or a bound is reached."""
         begun = time.monotonic()
         session = await self._journey.start(self._found.sample_context, locale=DEFAULT)
         pathway = session.current_pathway_id
@@ -275,7 +273,6 @@ class _Search:
         return self.outcome
 
     async def _try(self, state: _State, message: str) -> _State | None:
-        """Send a message; return the state that it leads to, if that is to be searched."""
         if self._version != state.version:
             self._version = (await self._journey.rollback(state.version)).version
         response = await self._journey.process_message(message)
@@ -296,7 +293,6 @@ class _Search:
         return self._added(new)
 
     def _added(self, new: _State) -> _State | None:
-        """Keep a state; return it if it is to be searched."""
         self._states[new.key] = new
         alike = new.key[:-1]
         self._alike[alike] += 1
@@ -305,7 +301,6 @@ class _Search:
         return new
 
     def _note(self, state: _State, said: tuple[str, ...], rows: Sequence[AuditEntry]) -> None:
-        """Note what a turn used of the journey, and the transitions whose words were tried."""
         for row in rows:
             if row.kind == "transition":
                 self.outcome.fired |= {one.id for one in fired_in(self._spec, row)}
@@ -328,7 +323,6 @@ class _Search:
         return list(stack)
 
     def _messages(self, state: _State) -> list[str]:
-        """Return the messages that may lead on from a state."""
         made = [*self._answers(state), *self._moves(state), *self._others(state)]
         return list(dict.fromkeys(made))
 
@@ -394,7 +388,6 @@ def _hashable(value: Any) -> Any:
 
 
 def _compared(spec: JourneySpec) -> set[str]:
-    """Return the names whose values conditions read."""
     conditions = [getattr(one.trigger, "condition", None) for one in spec.transitions]
     forms = [pathway.form for pathway in spec.pathways.values() if pathway.form]
     conditions += [one.when for form in forms for one in form.fields]
@@ -403,7 +396,6 @@ def _compared(spec: JourneySpec) -> set[str]:
 
 
 def _texts_in(condition: Any) -> set[str]:
-    """Return the names that the expression of a file reads, or all texts in a function."""
     code = getattr(condition, "__code__", None)
     texts = code.co_consts if code else getattr(condition, "reads", ())
     return {one for one in texts if isinstance(one, str)}
@@ -420,7 +412,6 @@ class _Judge:
         self._states = search._states
 
     def findings(self) -> Iterator[ExplorerFinding]:
-        """Yield the faults, then what stayed open."""
         found = [*self._dead_ends(), *self._loops(), *self._unreachable()]
         yield from sorted(found, key=lambda one: not one.is_fault)
 
@@ -467,7 +458,6 @@ class _Judge:
         return ExplorerFinding("open", pathway.id, why, place, said)
 
     def _never_completes(self, pathway: PathwaySpec) -> str:
-        """Return the reason why a pathway cannot be completed; empty if it can."""
         if pathway.complete_when is NEVER:
             alone = len(self._spec.pathways) == 1
             return "" if alone else "it is never complete, and no transition leads out of it"
@@ -512,7 +502,6 @@ class _Judge:
                 yield states
 
     def _reached(self, key: _Key) -> frozenset[_Key]:
-        """Return the states that can follow a state, without detours."""
         found: set[_Key] = set()
         waiting = [key]
         while waiting:
@@ -547,7 +536,6 @@ class _Judge:
                 yield self._missed(one)
 
     def _missed(self, one: TransitionSpec) -> ExplorerFinding:
-        """Return the reason why a transition did not fire."""
         what = f"transition to {one.target}: {one.label}"
         place = self._places.of_transition(self._spec, one)
         if _needs_model(one):
@@ -578,7 +566,6 @@ class _Judge:
 
 
 def _untried(one: TransitionSpec) -> str:
-    """Return the reason why no tried message fired a transition."""
     if isinstance(one.trigger, EventTrigger):
         return "only an event fires it, and none was tried"
     if isinstance(one.trigger, TimeTrigger):

@@ -364,7 +364,6 @@ class Game:
         self._end_step()
 
     def _see(self, response: JourneyResponse) -> None:
-        """Take over what came of a turn."""
         before = self.seen
         self.played.responses.append(response)
         self.played.places |= {*response.metadata["ran"], response.pathway_id}
@@ -380,7 +379,6 @@ class Game:
         )
 
     def _end_step(self) -> None:
-        """Note the reply, and the answers of the model that are wrong or left over."""
         self._add("bot", self.seen.reply)
         wrong = self._script.faults()
         self.played.differences += [

@@ -142,7 +142,6 @@ _Result = dict[str, Any]
 async def _read(
     found: FoundJourney, session_id: str, config: JourneyConfig
 ) -> tuple[JourneySession, SessionAudit, dict[int, dict[str, Any]], dict[str, list[_Result]]]:
-    """Return a stored session, its turns, context values from outside, and results of effects."""
     directory = await Directory.open(config)
     try:
         stored = await directory.audit(session_id)
@@ -190,13 +189,11 @@ def _given_in(rows: Sequence[Row], seal: Seal) -> dict[int, dict[str, Any]]:
 
 
 def _effect_rows(stored: SessionAudit) -> Iterator[tuple[AuditEntry, str]]:
-    """Yield the rows about the ends of effects, each with the reply of its turn."""
     for one in _timeline(stored):
         yield from ((row, one.turn.reply or "") for row in one.events if row.kind in _ENDED)
 
 
 def _result(row: AuditEntry, reply: str, done: Sequence[Any]) -> _Result:
-    """Return how the tool of an effect ended, as a file gives it."""
     if row.kind == "effect_done":
         return {"gives": done[0] if done else None}
     if row.kind == "effect_late":
@@ -205,11 +202,7 @@ def _result(row: AuditEntry, reply: str, done: Sequence[Any]) -> _Result:
 
 
 def _timeline(stored: SessionAudit) -> list[AuditedTurn]:
-    """Return the turns that led to the last state, without those that were rolled back.
-
-    Raises:
-        CommandError: A turn answers an agent by a value.
-    """
+    """Return the turns that led to the last state, without those that were rolled back."""
     led_to: dict[int, list[AuditedTurn]] = {}
     turns: list[AuditedTurn] = []
     for one in stored.turns:
@@ -240,7 +233,6 @@ def _joined(turns: Sequence[AuditedTurn]) -> list[AuditedTurn]:
 
 
 def _calls_of_models(turns: Sequence[AuditedTurn]) -> list[int]:
-    """Return the versions of the turns in which a model took part."""
     return [one.turn.version for one in turns if one.turn.usage.get("model_calls")]
 
 
@@ -288,7 +280,6 @@ def _moment(at: str) -> str:
 def _said(
     turns: Sequence[AuditedTurn], given: Mapping[int, Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the steps without what is expected of them."""
     before, time = turns[0].turn, datetime.fromisoformat(turns[0].turn.at)
     for one in turns[1:]:
         turn = one.turn
@@ -326,18 +317,13 @@ class _Watching(Game):
     """A game that keeps all that comes of each step."""
 
     async def step(self, turn: Turn) -> None:
-        """Play a step, and read all of its state."""
         await super().step(turn)
         await self.read_all()
         self.played.seen.append(self.seen)
 
 
 async def _seen(loaded: LoadedConversation, cassette: Cassette | None) -> list[ObservedState]:
-    """Return what comes of each step of a conversation.
-
-    Raises:
-        CommandError: It cannot be played to its end.
-    """
+    """Return what comes of each step of a conversation."""
     model = RecordedModel(cassette) if cassette else None
     played = await play(loaded, game=_Watching, model=model)
     why = cassette.failed if cassette else ""
@@ -350,11 +336,6 @@ async def _seen(loaded: LoadedConversation, cassette: Cassette | None) -> list[O
 
 
 def _changes(turns: Sequence[AuditedTurn], seen: Sequence[ObservedState]) -> Iterator[str]:
-    """Yield the turns whose replies are others now.
-
-    Raises:
-        CommandError: A turn leads elsewhere than it did.
-    """
     steps = [one.turn for one in turns[1:] if one.turn.kind != "operator" or one.turn.reply]
     for turn, now in zip(steps, seen, strict=True):
         if turn.pathway_id != now.pathway:
@@ -374,7 +355,6 @@ def _expected(
     seen: Sequence[ObservedState],
     journey: type[Journey],
 ) -> Iterator[dict[str, Any]]:
-    """Yield the steps, each message with what comes of it."""
     has_effects = any(pathway.effects for pathway in journey.spec.pathways.values())
     before: ObservedState | None = None
     if greeting:
@@ -393,7 +373,6 @@ def _flat(text: str) -> str:
 def _of_turn(
     before: ObservedState | None, now: ObservedState, has_effects: bool
 ) -> Iterator[tuple[str, Any]]:
-    """Yield what is expected of a turn: its reply, its place, and what changed in it."""
     yield "says", {"equals": _flat(now.reply)} if now.reply else ""
     yield from _of_place(before, now)
     yield from _of_fields(before, now)
@@ -456,11 +435,6 @@ def _of_fields(before: ObservedState | None, now: ObservedState) -> Iterator[tup
 
 
 async def _check(loaded: LoadedConversation, cassette: Cassette | None) -> None:
-    """Play the conversation as it is written.
-
-    Raises:
-        CommandError: Something in it is another one each time.
-    """
     model = RecordedModel(cassette.replayed()) if cassette else None
     played = await play(loaded, model=model)
     if not played.passed:

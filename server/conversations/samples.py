@@ -76,7 +76,6 @@ def _patterns(field: Field) -> Iterator[str]:
 
 
 def _hints(field: Field) -> Iterator[str]:
-    """Yield what a question gives as an example, such as a number."""
     if isinstance(field.ask, str):
         yield from _WITH_DIGITS.findall(field.ask)
 

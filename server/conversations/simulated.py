@@ -145,7 +145,6 @@ class _Simulated(Game):
         self._idle = 0
 
     async def run(self) -> None:
-        """Hold the conversation until it ends."""
         await self.begin()
         self.played.at = self._talk.lines[0]
         end = ""
@@ -172,7 +171,6 @@ class _Simulated(Game):
             self.played.differences.append(Difference("turn", "no failure", got))
 
     def _end(self) -> str:
-        """Return the end of the conversation; empty if it continues."""
         if not differences(self._talk.goal.reaches, self.seen):
             return COMPLETED
         if WITH_PERSON in self.seen.metadata["flags"]:
@@ -182,7 +180,6 @@ class _Simulated(Game):
         return DEAD_END if self._is_stuck() else ""
 
     def _is_stuck(self) -> bool:
-        """Return whether nothing was won for too many turns."""
         assert self.seen.response is not None
         # Where nothing is asked, as by an agent, another reply is all the progress there is.
         state = state_of(self.seen.response), "" if self.seen.asked else self.seen.reply
@@ -265,7 +262,6 @@ class ScriptedUser:
         return self.talk.goal.opens[self._opened - 1]
 
     def _aside(self, seen: ObservedState) -> str:
-        """Return a message that does not answer; empty in most turns."""
         asides = (
             (self.talk.persona.corrects, self._correction),
             (self.talk.persona.detours, self._detour),
@@ -375,7 +371,6 @@ class ScriptedUser:
         )
 
     def _slip(self, word: str) -> str:
-        """Return a word with two letters exchanged, one left out, or one twice."""
         at = self.random.randrange(1, len(word) - 1)
         kinds = (
             f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}",

@@ -103,7 +103,6 @@ class StubsOfFile:
         ]
 
     def _of(self, names: KnownNames) -> StubFile:
-        """Return the results that have a place in a journey."""
         tools = {name: one for name, one in self._form.tools.items() if name in names.tools}
         agents = {name: one for name, one in self._form.agents.items() if name in names.agents}
         return StubFile(tools=tools, agents=agents)
@@ -176,7 +175,6 @@ def _results(given: Stub | Sequence[Stub]) -> Callable[[], Any]:
 
 
 def _stand_in_for(name: str, given: Stub | Sequence[Stub], known: Any, spec: JourneySpec) -> Any:
-    """Return a tool with these results, and with the parameters of the tool that it replaces."""
     result = _results(given)
 
     async def stub(*_: Any, **__: Any) -> Any:
@@ -335,7 +333,6 @@ def _answer(given: str | ModelAnswer) -> Any:
 
 
 def _command(given: str | Mapping[str, Any]) -> Any:
-    """Return a command of a form, as `journeygraph.nodes.llm.scripted` has it."""
     name, value = next(iter(given.items())) if isinstance(given, Mapping) else (given, None)
     function = getattr(scripted, name)
     if value is None:

@@ -188,11 +188,6 @@ def _files(path: str) -> Iterator[Path]:
 
 
 def _draft(file: Path) -> DefinitionDraft:
-    """Read one file, and the files that it names.
-
-    Raises:
-        JourneyDefinitionError: With every fault.
-    """
     text = text_of(file)
     kind = document_kind(text, file.name)
     if kind == "guidelines":
@@ -219,7 +214,6 @@ def _twice(found: dict[Path, DefinitionDraft]) -> Iterator[str]:
 def _misfits(
     found: dict[Path, DefinitionDraft], stored: Iterable[DefinitionDraft]
 ) -> Iterator[str]:
-    """Yield conflicts of journeys and guidelines after these are stored."""
     stored = list(stored)
     drafts = {draft.id: draft for draft in stored}
     files = {draft.id: file for file, draft in found.items()}

@@ -294,7 +294,6 @@ class ActiveDefinitions:
         return self.loaded.get(place)
 
     def _unread(self, journey_id: str, version: str) -> list[DefinitionVersion]:
-        """Return the definitions that are not read yet and may be a version of a journey."""
         known = (version, None)
         older = self._older.get(journey_id, ())
         unread = [one for one in older if (journey_id, one.journey_version) not in self.loaded]
@@ -306,7 +305,6 @@ class ActiveDefinitions:
         older: list[DefinitionVersion],
         loaded: dict[tuple[str, str], Served],
     ) -> None:
-        """Read and compile an older version, with the global guidelines of now."""
         faults: dict[str, list[Fault]] = {}
         place = older.index(definition)
         try:
@@ -388,7 +386,6 @@ class ActiveDefinitions:
     async def _serving(
         self, specs: Mapping[str, JourneySpec], faults: dict[str, list[Fault]]
     ) -> dict[str, Served]:
-        """Compile journeys with their agents and tools; the others get faults."""
         served: dict[str, Served] = {}
         for id_, spec in specs.items():
             try:
@@ -405,7 +402,6 @@ class ActiveDefinitions:
         return served
 
     async def _store_of(self, spec: JourneySpec) -> Store:
-        """Return the store that holds the sessions of a journey, which stays open."""
         keys = self._config.encryption_keys
         if spec.sensitive and keys is None:
             raise ConfigurationError(f"{spec.name} is sensitive, and no encryption key is set.")
@@ -422,7 +418,6 @@ class ActiveDefinitions:
 
 
 def _marks(active: Sequence[DefinitionVersion]) -> dict[str, str]:
-    """Return the sources of each journey: its own text, and all global guidelines."""
     rules = [f"{one.digest}|{one.dropped}" for one in active if one.kind == "guidelines"]
     made_of = digest_of(" ".join(rules))
     return {
@@ -433,7 +428,6 @@ def _marks(active: Sequence[DefinitionVersion]) -> dict[str, str]:
 
 
 def _older(every: Sequence[DefinitionVersion]) -> dict[str, list[DefinitionVersion]]:
-    """Return the older versions of each definition, the newest first."""
     older: dict[str, list[DefinitionVersion]] = {}
     for one in reversed(every):
         if not one.active and one.kind != "guidelines":

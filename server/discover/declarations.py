@@ -85,7 +85,6 @@ class Declarations:
         return self.of_pathway(pathway)
 
     def _in_tree(self, file: Path, begin: int, name: str, key: str, named: str) -> str:
-        """Return the place of the first thing of a name below a line of a file."""
         tree = self._tree(file)
         lines = [tree.place(path).line for path in _named_in(tree.value, (), name, key, named)]
         after = [line for line in lines if line >= begin]
@@ -113,7 +112,6 @@ class Declarations:
 
     @cached_property
     def _package(self) -> list[tuple[Path, list[ast.stmt]]]:
-        """Return the modules of the journey's package, its own first."""
         own = self._journey.__module__
         package = own.rpartition(".")[0]
         names = [own, *(n for n in sorted(sys.modules) if package and n.startswith(f"{package}."))]
@@ -122,7 +120,6 @@ class Declarations:
 
 
 def _with_parts(journey: type[Journey]) -> Iterator[type[Journey]]:
-    """Yield a journey, its bases, and the journeys of a concierge."""
     for one in journey.__mro__:
         if issubclass(one, Journey) and one is not Journey:
             yield one
@@ -134,7 +131,6 @@ def _with_parts(journey: type[Journey]) -> Iterator[type[Journey]]:
 def _class_in(
     file: Path, body: list[ast.stmt], names: list[str]
 ) -> tuple[Path, ast.ClassDef] | None:
-    """Return the innermost of some classes, as far as they are in one another."""
     found = None
     for name in names:
         classes = (node for node in body if isinstance(node, ast.ClassDef))
@@ -146,7 +142,6 @@ def _class_in(
 
 
 def _line_of_item(body: ast.ClassDef, attribute: str, number: int) -> int | None:
-    """Return the line of an item of a list that a class body assigns."""
     for node in body.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Name) and target.id == attribute:
@@ -156,7 +151,6 @@ def _line_of_item(body: ast.ClassDef, attribute: str, number: int) -> int | None
 
 
 def _line_of_call(node: ast.AST, call: str, name: str) -> int | None:
-    """Return the line of a call such as `Field("name", ...)` inside a statement."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call) and _called(inner) == call and name in _names(inner):
             return inner.lineno
@@ -168,7 +162,6 @@ def _called(call: ast.Call) -> str:
 
 
 def _names(call: ast.Call) -> Iterator[str]:
-    """Yield the names that the first argument of a call can be."""
     first = [*call.args[:1], *(k.value for k in call.keywords if k.arg in ("name", "tool"))]
     for node in first:
         if isinstance(node, ast.Constant):
@@ -178,7 +171,6 @@ def _names(call: ast.Call) -> Iterator[str]:
 
 
 def _named_in(value: Any, path: tuple[Any, ...], name: str, key: str, named: str) -> Iterator[Any]:
-    """Yield the paths of the things of a name in lists under a key."""
     if isinstance(value, dict):
         for step, item in value.items():
             yield from _named_in(item, (*path, step), name, key, named)

@@ -205,7 +205,6 @@ def _by_itself(file: Path) -> ModuleType:
 
 
 def _loaded(load: Callable[[], ModuleType], file: Path | None) -> ModuleType:
-    """Run an import; every failure of the module becomes a `LoadError`."""
     try:
         return load()
     except CommandError:
@@ -219,7 +218,6 @@ def _loaded(load: Callable[[], ModuleType], file: Path | None) -> ModuleType:
 
 
 def _placed(file: str, line: int, fault: Fault, *, by_class: bool) -> Fault:
-    """Return a fault with its place: in the file that a module loads, or else in the module."""
     if fault.file and (loaded := Path(file).with_name(fault.file)).is_file():
         folder = str(loaded.parent)
         return fault.changed(f"{'' if folder == '.' else f'{folder}/'}{fault}", file=str(loaded))

@@ -139,7 +139,6 @@ def _is_module(place: str) -> bool:
 
 
 def _all(module: ModuleType) -> dict[str, Any]:
-    """Return the pipelines of a module, and its classes of pipelines, by attribute."""
     return {name: value for name, value in vars(module).items() if _is_pipeline(value)}
 
 
@@ -149,7 +148,6 @@ def _is_pipeline(value: Any) -> bool:
 
 
 def _offered(name: str, module: ModuleType, config: JourneyConfig | None) -> FoundPipeline:
-    """Return the main pipeline of a module."""
     known = _all(module)
     wanted = [_WITH_MODEL, _WITHOUT] if is_configured(None, config) else [_WITHOUT]
     chosen = [name for name in wanted if name in known] or list(known)
@@ -174,7 +172,6 @@ def _declared(name: str, module: ModuleType, attribute: str) -> FoundPipeline:
 
 
 def _made(name: str, found: Any, called: str, module: ModuleType) -> FoundPipeline:
-    """Return a found pipeline with a name; one without a name has that of its pattern."""
     try:
         pipeline: Pipeline = found() if isinstance(found, type) else found
     except TypeError as error:

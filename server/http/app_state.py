@@ -149,7 +149,6 @@ class AppState:
 
     @property
     def _unsealed(self) -> list[str]:
-        """Ids of the journeys whose data is not sealed."""
         return [id_ for id_, one in self.journeys.items() if not one.journey.spec.sensitive]
 
     def of(self, tenant: str) -> AppState:
@@ -323,7 +322,6 @@ class AppState:
             return await act(self._counted(session, caller))
 
     def _counted(self, session: PathwayManager, caller: Caller) -> PathwayManager:
-        """Return a session whose model tokens count in the limits of a caller."""
         limits = self.limits
         if limits is None or not limits.has_tokens:
             return session
@@ -363,7 +361,6 @@ class AppState:
         return await self.serving(session_id, listed.journey_id, listed.journey_version)
 
     def _served(self) -> Iterator[Served]:
-        """Yield every served version of every journey."""
         yield from self.journeys.values()
         yield from self.versions.values()
         if self.catalogue:
@@ -373,7 +370,6 @@ class AppState:
         return list(self.journeys)
 
     def _timed(self) -> set[str]:
-        """Return the ids of the journeys with timers."""
         specs = (served.journey.spec for served in self._served())
         return {spec.id for spec in specs if spec.has_timers}
 
@@ -391,7 +387,6 @@ class AppState:
         return self.model if served.model is None else served.model
 
     def _services_of(self, served: Served) -> Services:
-        """Return the services for turns of a journey, created once for each `Served`."""
         if kept := self._kept.get(id(served)):
             return kept.services
         spec, models = served.journey.spec, self._models_of(served)
@@ -409,7 +404,6 @@ class AppState:
         return self._models.get(id(model)) or self._open_model(model, spec)
 
     def _open_model(self, model: Any, spec: JourneySpec | None = None) -> Models | None:
-        """Open a model once, for the life of the app."""
         opened = open_models(model, self.config, spec)
         if opened:
             self._models[id(model)] = opened
@@ -453,18 +447,12 @@ class AppState:
             yield
 
     async def _written(self) -> None:
-        """Wait until the contexts of all tenants are in the cache."""
         await self.contexts.written()
         for part in self._parts.values():
             if part.contexts:
                 await part.contexts.written()
 
     async def _faults(self) -> list[Fault]:
-        """Return what keeps this server from serving.
-
-        Raises:
-            StateError: The store does not respond.
-        """
         if self._directory is None:  # without a store
             return []
         await self.follow()  # a server that gets no requests sees no change otherwise
@@ -475,7 +463,6 @@ class AppState:
         return [*faults, *map(not_served, missing)]
 
     async def _check_keys(self, directory: Directory) -> None:
-        """Refuse to serve sensitive journeys whose stored sessions need other keys."""
         sensitive = {id_ for id_, one in self.journeys.items() if one.journey.spec.sensitive}
         if faults := sensitive and await directory.key_faults(sensitive):
             raise ConfigurationError(
@@ -493,7 +480,6 @@ class AppState:
             await prepare(spec, config)
 
     def _open_models(self) -> None:
-        """Open the models of all journeys for the life of the app, to reuse connections."""
         given = [model for model, _ in self.by_model()]
         if self.given:
             given.append(self.given.model)
@@ -507,7 +493,6 @@ class AppState:
             await self._models.popitem()[1].close()
 
     def _send_on(self, open_: AsyncExitStack, directory: Directory) -> None:
-        """Send escalations to the webhook while the app runs, the oldest first."""
         if port := port_of(self.config):
             self._escalation_sender = directory.escalation_sender(port)
             self._escalation_sender.wake()
@@ -620,7 +605,6 @@ def keys_of(settings: Settings, limits: RateLimits | None = None, tenant: str = 
 
 
 def _signed_of(settings: Settings, tenant: str) -> SignedTokens | None:
-    """Return the verification of signed tokens; None: they are not accepted."""
     if settings.jwt_keys is None:
         return None
     from journeygraph.server.access.signed_tokens import Provider, SignedTokens  # noqa: PLC0415 - an extra
@@ -639,11 +623,6 @@ def _signed_of(settings: Settings, tenant: str) -> SignedTokens | None:
 
 
 def _limits_of(settings: Settings) -> RateLimits | None:
-    """Return the limits of the settings; None: nothing is limited.
-
-    Raises:
-        ConfigurationError: A limit cannot be read.
-    """
     is_keyed = settings.keys() or settings.stored_keys or settings.jwt_keys
     wrong_keys = settings.limit_wrong_keys if is_keyed else None
     given = {
@@ -662,11 +641,6 @@ def _limits_of(settings: Settings) -> RateLimits | None:
 
 
 def _origins_of(settings: Settings, keys: Keys) -> list[str]:
-    """Return the origins of other pages that may call the server.
-
-    Raises:
-        ConfigurationError: One is not an origin, or every page may call a server without a key.
-    """
     origins = settings.origins_allowed()
     if "*" in origins and not keys:
         raise ConfigurationError(
@@ -715,7 +689,6 @@ _SAME_VERSION = (
 
 
 def _check_other(spec: JourneySpec, current: JourneySpec) -> None:
-    """Refuse a version that cannot be served together with the current one."""
     if spec.version == current.version:
         raise ConfigurationError(_SAME_VERSION.format(spec))
     if spec.sensitive is not current.sensitive:
@@ -729,7 +702,6 @@ Prepared = Callable[[Sequence[FoundJourney]], Sequence[FoundJourney]]
 
 
 def _served(settings: Settings, config: JourneyConfig, found: FoundJourney) -> Served:
-    """Return a journey with its agents and tools, checked."""
     spec = found.journey.spec
     if not spec.entry:
         raise JourneyDefinitionError([spec.why_abstract])

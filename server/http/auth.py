@@ -176,7 +176,6 @@ class Keys:
         return caller
 
     async def _looked_up(self, key: str, given: bytes) -> Caller | None:
-        """Return the caller by a key of the database, or by a signed token."""
         if not is_key(key):
             return await self._signed.caller(key) if self._signed else None
         found = await self.stored.find(key) if self.stored else None
@@ -208,17 +207,11 @@ class Keys:
 
 
 def _key_in(authorization: str) -> str:
-    """Return the key in a header; empty if it has none."""
     scheme, _, key = authorization.partition(" ")
     return key.strip() if scheme.lower() == "bearer" else ""
 
 
 def _raise(refused: RateLimited | None) -> None:
-    """Raise the problem for a request that a limit refuses.
-
-    Raises:
-        Problem: 429 `too_many_requests`.
-    """
     if refused:
         raise too_many(
             refused.limit.counted, refused.limit.who, refused.limit.text, refused.seconds
@@ -237,7 +230,6 @@ def is_loopback(host: str) -> bool:
 
 
 def _hostname(host: str) -> str:
-    """Return a Host header without its port."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].lower()

@@ -286,7 +286,6 @@ class Watched:
             seen.stop("stopping")
 
     async def _look_on(self, read: _Read) -> None:
-        """Look at all sessions regularly, and at those that may have changed at once."""
         while True:
             due, self._due = self._due or set(self._seen), set()
             self._asked.clear()

@@ -300,7 +300,6 @@ def _fault(error: Mapping[str, Any]) -> Fault:
 
 
 def _of_http(error: HTTPException) -> Problem:
-    """Return the problem for errors of the framework: an unknown path, a wrong method."""
     if isinstance(error, Problem):
         return error
     status = HTTPStatus(error.status_code)
@@ -325,7 +324,6 @@ def answer_problems(app: FastAPI) -> None:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """Return the methods that the path of a request has."""
     routes = request.app.routes
     asked = {name: request.scope[name] for name in ("type", "path", "root_path", "headers")}
 

@@ -105,12 +105,10 @@ class _Exchange:
             )
 
     async def say(self, problem: Problem, scope: Scope) -> None:
-        """Send a problem as the response, unless another one has begun."""
         if not self.begun:
             await problem.response(self._request_id)(scope, self.receive, self.send)
 
     async def receive(self) -> Message:
-        """Receive a part of the body; the first call asks for it."""
         self._is_unasked = False
         message = await self._receive()
         if not message.get("more_body", False):
@@ -118,11 +116,6 @@ class _Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send a part of the response.
-
-        Raises:
-            TimeoutError: The client does not read the stream.
-        """
         if message["type"] == "http.response.start":
             self.begun = True
             given, added = _joined(message.get("headers", ()))
@@ -168,7 +161,6 @@ _Pairs = list[tuple[bytes, bytes]]
 
 
 def _joined(given: Iterable[tuple[bytes, bytes]]) -> tuple[_Pairs, _Pairs]:
-    """Return the headers of an answer and those to add; a page has its own policies."""
     pairs = list(given)
     if any(name == _POLICY for name, _ in pairs):
         return pairs, [_SNIFF]
@@ -176,5 +168,4 @@ def _joined(given: Iterable[tuple[bytes, bytes]]) -> tuple[_Pairs, _Pairs]:
 
 
 def _request_id(given: str) -> str:
-    """Return the client's request id if it is one, else a new one."""
     return given if _SANE.fullmatch(given) else os.urandom(16).hex()

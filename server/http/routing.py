@@ -297,7 +297,6 @@ def _refuse(reason: str, place: TextPosition | None = None) -> NoReturn:
 
 
 def _check(value: Any, deeper: int) -> None:
-    """Refuse values that are nested too deep, and text that is not valid."""
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, (dict, list)):

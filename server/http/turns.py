@@ -39,7 +39,6 @@ words.
 
 
 def _data_of(event: JourneyEvent, session_id: str) -> str:
-    """Return the JSON of an event for clients; `done` has the same as the JSON response."""
     if event.type == "done":
         return reply_data(session_id, event.data["response"])
     return json.dumps(dict(event.data), ensure_ascii=False)
@@ -255,7 +254,6 @@ class RunningTurns:
 async def _write(
     events: AsyncIterator[JourneyEvent], log: TurnLog, begin: Callable[[int], None]
 ) -> None:
-    """Write the public events of a turn to its log."""
     async for event in events:
         if event.type == "done":
             response: JourneyResponse = event.data["response"]

@@ -224,13 +224,11 @@ class _ProgressSender:
         self._waiting: asyncio.Queue[str | None] = asyncio.Queue(MOST_WAITING + 1)
 
     def hear(self, kind: str, event: Mapping[str, Any]) -> None:
-        """Take an event."""
         if kind in _SHOWN and self._waiting.qsize() < MOST_WAITING:
             said = " ".join(_words(event.get(name)) for name in _SHOWN[kind])
             self._waiting.put_nowait(f"{kind} {said}".strip())
 
     async def during(self, work: asyncio.Task[Any]) -> None:
-        """Send events until the work is done."""
         work.add_done_callback(lambda _: self._waiting.put_nowait(None))
         sent = 0
         while (said := await self._waiting.get()) is not None:

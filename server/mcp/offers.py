@@ -214,7 +214,6 @@ class JourneyOffer:
         return _outcome(session_id, greeting, response)
 
     async def _begun(self, app_state: AppState, caller: Caller, session_id: str) -> str:
-        """Begin the session if there is none; return its first reply."""
         if listed := await app_state.directory.find(session_id):
             self._check(listed.journey_id)
             return ""

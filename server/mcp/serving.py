@@ -83,7 +83,6 @@ def over_streams(load: Callable[[], Open], fail: Callable[[Exception], Any]) -> 
 
 
 async def _serve(lazy: _Lazy) -> bool:
-    """Serve until the client disconnects; return whether there was one."""
     server = server_of(lazy.offered)
     async with stdio_server() as (reads, writes):
         heard = _Heard(reads)
@@ -130,7 +129,6 @@ class _Lazy:
         self._over = asyncio.Event()
 
     async def offered(self) -> Offering:
-        """Return the tools and resources, opened."""
         if self._ready is None:
             self._ready = asyncio.get_running_loop().create_future()
             self._keeping = asyncio.create_task(self._keep(self._ready))
@@ -148,7 +146,6 @@ class _Lazy:
             self._fail(error)
 
     async def close(self) -> None:
-        """Close all."""
         self._over.set()
         if self._keeping:
             await self._keeping

@@ -117,13 +117,11 @@ def _answer(request: Request, file: _File | None) -> Response:
 
 @cache
 def _ours() -> Mapping[str, _File]:
-    """Return our files by their names."""
     return {name: _read(name, file) for name, file in _found(files(__package__) / "static")}
 
 
 @cache
 def _swagger() -> Mapping[str, _File]:
-    """Return the files of Swagger UI, which another package has."""
     folder = files("fastapi_offline") / "static"
     return {name: _read(name, folder / name) for name in _SWAGGER}
 

@@ -111,7 +111,6 @@ def class_name(name: str) -> str:
 
 
 def _of_templates(name: str, *, yaml: bool) -> dict[Path, str]:
-    """Return the files of a project with the journey of the templates, and their texts."""
     named = _Renamed(*_TEMPLATE, name)
     given = ["TOOLS"] if yaml else ["AGENTS", "TOOLS"]
     files = dict(_project(named, given, _PURPOSE))
@@ -121,7 +120,6 @@ def _of_templates(name: str, *, yaml: bool) -> dict[Path, str]:
 
 
 def _of_example(name: str, example: str) -> dict[Path, str]:
-    """Return the files of a project with the journey of an example, and their texts."""
     if example not in example_ids():
         raise CommandError(_unknown(example), exit_code=2)
     found = find(example)
@@ -149,7 +147,6 @@ def _known() -> str:
 
 
 def _sources(example: str) -> Iterator[Path]:
-    """Yield the files of an example: its package, or its module and the folder that it reads."""
     if (_EXAMPLES / example).is_dir():
         yield from _files_in(_EXAMPLES / example)
         return
@@ -160,7 +157,6 @@ def _sources(example: str) -> Iterator[Path]:
 
 
 def _project(named: _Renamed, given: Iterable[str], purpose: str) -> Iterator[tuple[Path, str]]:
-    """Yield the files that every project has, fitted to the names that its module has."""
     described = json.dumps(" ".join(purpose.split()), ensure_ascii=False)
     missing = [(one, argument) for one, argument in _GIVEN.items() if one not in {*given}]
     for path, text in named.files(_TEMPLATES / "project").items():
@@ -184,11 +180,9 @@ class _Renamed:
         self._id, self._name = id_, name
 
     def files(self, folder: Path, files: Iterable[Path] | None = None) -> dict[Path, str]:
-        """Return files of a folder by their new paths. Default: all of them."""
         return dict(self.file(file, folder) for file in files or _files_in(folder))
 
     def file(self, file: Path, folder: Path) -> tuple[Path, str]:
-        """Return the new path of a file in the folder, and its text."""
         path = str(file.relative_to(folder)).replace(self._id, self._name)
         text = file.read_text("utf-8")
         return Path(path), self._pattern.sub(lambda found: self._names[found[0]], text)

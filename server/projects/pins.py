@@ -60,7 +60,6 @@ def _needed() -> list[Requirement]:
 
 
 def _of(lines: Sequence[str], extras: Sequence[str]) -> Iterator[Requirement]:
-    """Yield the requirements that hold here, with any of these extras."""
     for line in lines:
         need = Requirement(line)
         if need.marker is None or any(need.marker.evaluate({"extra": e}) for e in (*extras, "")):

@@ -154,7 +154,6 @@ def _event(name: str, data: Mapping[str, Any]) -> bytes:
 
 
 def _state(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state after a turn."""
     metadata = reply["metadata"]
     return {
         "session_id": reply["session_id"],
@@ -168,7 +167,6 @@ def _state(reply: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ending(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the outcome of a run, and the tokens of its model calls."""
     counted = metadata["usage"]
     names = {"inputTokens": "input_tokens", "outputTokens": "output_tokens"}
     usage = [{name: counted[own] for name, own in names.items()}]
@@ -178,7 +176,6 @@ def _ending(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _interrupt(ask: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the question of an agent as an interrupt."""
     shown = {"id": ask["id"], "reason": "question"}
     if isinstance(ask["value"], str):
         shown["message"] = ask["value"]

@@ -217,11 +217,7 @@ class NamedConversation:
         return checked
 
     async def _begun(self, turn: Callable[[], Awaitable[_T]]) -> _T:
-        """Take a turn; if there is no session, begin it and take the turn again.
-
-        Raises:
-            Problem: There is no session, and none may begin.
-        """
+        """Take a turn; if there is no session, begin it and take the turn again."""
         if done := await self._found(turn):
             return done
         if name := self._name_of_user():
@@ -243,7 +239,6 @@ class NamedConversation:
         return new_id(f"{self.request.caller.tenant}|{self.request.caller.user}", self.session_id)
 
     async def _found(self, turn: Callable[[], Awaitable[_T]]) -> _T | None:
-        """Take a turn; return None if there is no session."""
         try:
             return await turn()
         except Problem as problem:
@@ -252,7 +247,6 @@ class NamedConversation:
         return None
 
     def _is_out_of_reach(self) -> bool:
-        """Return whether the token of the client is for another session."""
         return self.request.caller.session not in (None, self.session_id)
 
     async def _begin(self) -> None:
@@ -266,11 +260,6 @@ class NamedConversation:
 
 
 def _new_id(session_id: str) -> str:
-    """Return the id of a session that begins.
-
-    Raises:
-        Problem: 422 `invalid_session_id`.
-    """
     try:
         return _SESSION_ID.validate_python(session_id)
     except ValidationError:

@@ -69,7 +69,6 @@ def _described(text: str) -> dict[int | str, dict[str, Any]]:
 
 
 def _error_of(problem: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the error for the body of a problem."""
     faults = problem.get("faults") or []
     kind = "server_error" if problem["status"] >= 500 else "invalid_request_error"
     path = [str(step) for step in faults[0]["path"] if step != "body"] if faults else []
@@ -83,7 +82,6 @@ def _error_of(problem: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refusal(error: Exception, request_id: str) -> Response:
-    """Return the response for an error of a route."""
     problem = problem_of(error, request_id)
     status = problem.status_code
     if status == HTTPStatus.UNPROCESSABLE_ENTITY:
@@ -253,15 +251,6 @@ Said = tuple[str, str]
 
 
 def _spoken(messages: str | Sequence[ChatMessage], param: str) -> list[Said]:
-    """Return role and text of each message of the user and the assistant.
-
-    Args:
-        messages: The conversation, or a message of the user.
-        param: Its name in the body, for the error.
-
-    Raises:
-        Problem: The last one is not the user's.
-    """
     if isinstance(messages, str):
         return [("user", messages)]
     speakers = ("user", "assistant")
@@ -293,7 +282,6 @@ def _session_of(names: Sequence[str | None], said: Sequence[Said], asked: Client
 
 
 def _history_key(said: Sequence[Said]) -> HistoryKey:
-    """Return the key of the last message, in its conversation."""
     return HistoryKey(digest_of(said), is_first=len(said) == 1)
 
 
@@ -338,7 +326,6 @@ class _ChunkWriter(Writer):
         }
 
     def whole(self, reply: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the completion of a turn."""
         message = {"role": "assistant", "content": reply["message"], "refusal": None}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
         usage = _usage(reply, "prompt", "completion")
@@ -363,7 +350,6 @@ class _ChunkWriter(Writer):
 
 
 def _usage(reply: Mapping[str, Any], read: str, written: str) -> dict[str, int]:
-    """Return the tokens of the model calls of a turn; 0 if it called no model."""
     counted = reply["metadata"]["usage"]
     total = counted["input_tokens"] + counted["output_tokens"]
     return {
@@ -415,11 +401,7 @@ async def respond(body: ResponseAsked, asked: Asked, session: SessionHeader = No
 
 
 def _session(response_id: str) -> str:
-    """Return the session of a response, which its id begins with.
-
-    Raises:
-        Problem: It is no id of a response of this server.
-    """
+    """Return the session of a response, which its id begins with."""
     session, _, _ = response_id.removeprefix("resp_").rpartition("_")
     if session and response_id.startswith("resp_"):
         return session
@@ -456,7 +438,6 @@ class _ResponseWriter(Writer):
         }
 
     def whole(self, reply: Mapping[str, Any], text: str) -> dict[str, Any]:
-        """Return the response of a turn."""
         usage = {
             **_usage(reply, "input", "output"),
             "input_tokens_details": {"cached_tokens": 0},

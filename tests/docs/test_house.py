@@ -6,6 +6,8 @@ from tests.support import house
 
 MOST_REPEATED = 17
 """Most file names that are used more than once; to be lowered, never raised."""
+MOST_REPEATING = 1
+"""Most docstrings of private functions that only repeat them; to be lowered, never raised."""
 LONGEST = 30
 """Most lines of 95 % of all functions."""
 
@@ -32,6 +34,10 @@ def test_no_docstring_begins_with_a_question_word():
 
 def test_no_docstring_has_words_that_do_not_help():
     assert house.unhelpful_docstrings() == []
+
+
+def test_no_docstring_of_a_private_function_repeats_it():
+    assert len(house.repeating_docstrings()) <= MOST_REPEATING, house.repeating_docstrings()
 
 
 def test_no_description_of_an_argument_begins_with_a_question_word():

@@ -41,6 +41,13 @@ _FURTHER = re.compile(
 """More of them."""
 _HEAD = re.compile(r'(?:\s|#.*\n)*[rR]?"""(.*?)"""', re.DOTALL)
 """The docstring of a module, at the beginning of its text."""
+_FILLER = re.compile(
+    r"\b(?:add|check|draw|find|get|make|read|refuse|return|run|say|send|show|take|warn|write|yield"
+    r"|an?|all|and|are|as|at|by|for|from|has|if|in|into|is|its?|no|none|not|of|on|one|or|that|the"
+    r"|their|to|with)\b",
+    re.IGNORECASE,
+)
+"""Words of a docstring that say nothing by themselves."""
 _ITEM = re.compile(r" +\*{0,2}\w+(?: \([^)]*\))?: (.*)")
 _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"")
 
@@ -160,6 +167,30 @@ def questioning_docstrings() -> list[str]:
     return [f"{place}: {_line(text)}" for place, text in found if _RELATIVE.match(text.lstrip())]
 
 
+def repeating_docstrings() -> list[str]:
+    """Return docstrings of private functions with no word that the function itself lacks."""
+    return [
+        f"{one.path}:{node.lineno}: {node.name}"
+        for one in sources()
+        for node in one.nodes
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if node.name.startswith("_") and not node.name.endswith("__")
+        if len(node.body) > 1 and _repeats(node)
+    ]
+
+
+def _repeats(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    said = ast.get_docstring(node)
+    code = " ".join(map(ast.unparse, (node.args, *node.body[1:])))
+    return said is not None and _stems(_FILLER.sub("", said)) <= _stems(f"{node.name} {code}")
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Return the words of a text or of names, without their plural."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)
+    return frozenset(word.lower() for word in words) | {w.lower().removesuffix("s") for w in words}
+
+
 def questioning_items() -> list[str]:
     """Return descriptions of arguments and attributes that begin with a question word.
 
@@ -250,6 +281,7 @@ def main() -> None:
         "docstrings that begin with a question word": len(questioning_docstrings()),
         "arguments and attributes that begin with a question word": len(questioning_items()),
         "docstrings with unhelpful words": len(unhelpful_docstrings()),
+        "docstrings of private functions that repeat them": len(repeating_docstrings()),
         "messages with unhelpful words": len(unhelpful_messages()),
         "lines of documents with unhelpful words": len(unhelpful_pages()),
     }

@@ -227,7 +227,6 @@ async def _capabilities(client: Any) -> Any:
 
 
 async def _all(connection: Connection, what: str) -> list[Any]:
-    """Return all pages of a list, up to what is taken from one server."""
     found: list[Any] = []
     cursor: str | None = None
     while len(found) < MOST_LISTED:

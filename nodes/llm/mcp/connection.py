@@ -197,7 +197,6 @@ class Connection:
             await link.closed()
 
     def _wrong(self, error: BaseException | None) -> str:
-        """Say what went wrong; of a group of errors, the first."""
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         kind, said = type(error).__name__, cleaned(str(error or "")).strip()[:MOST_SAID]

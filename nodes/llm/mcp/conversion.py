@@ -122,7 +122,6 @@ def _written(uri: str, content: Any) -> str:
 
 
 def _words(block: Any) -> str:
-    """Return a block of a result as text; of what is no text, what it is."""
     if block.type == "text":
         return str(block.text)
     if block.type == "resource":

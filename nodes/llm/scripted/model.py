@@ -136,7 +136,6 @@ class _Blocking(httpx2.SyncByteStream):
         return await anext(self._pieces, None)
 
     def close(self) -> None:
-        """Release the response and of the loop."""
         self._opened.close()
 
 
@@ -166,7 +165,6 @@ class _Exchange(httpx2.AsyncByteStream):
         self._events.put_nowait({"type": "over", "error": error})
 
     async def begun(self) -> tuple[int, Any]:
-        """Return the status and the headers."""
         event = await self._next()
         return event["status"], event["headers"]
 
@@ -195,7 +193,6 @@ class _Exchange(httpx2.AsyncByteStream):
         return event
 
     async def aclose(self) -> None:
-        """Release the response, as a caller that closes its connection."""
         self._ended = True
         self._task.cancel()
 

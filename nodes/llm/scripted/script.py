@@ -211,7 +211,6 @@ def _choices(call: Call, choices: list[Json] | None) -> Reply:
 
 
 def _begun(speech: Speech, call: Call, pieces: int) -> Reply:
-    """Return a response with only its beginning."""
     planned = wire.reply(speech, call)
     if not call.stream:
         data = planned.pieces[0].data
@@ -518,7 +517,6 @@ def _of_schema(schema: Any, where: str) -> Iterator[str]:
 
 
 def _parts(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the schemas inside a schema."""
     for group in ("properties", "$defs"):
         yield from schema.get(group, {}).items()
     yield from ((f"anyOf[{place}]", part) for place, part in enumerate(schema.get("anyOf", ())))

@@ -132,11 +132,7 @@ def says(
 
 
 def _checked(command: Json, confidence: float, call: Call) -> Json:
-    """Return a command with all that the schema wants of it, and nothing else.
-
-    Raises:
-        AssertionError: It is not open now.
-    """
+    """Return a command with all that the schema wants of it, and nothing else."""
     asked, schema = asked_in(call), call.schema or {}
     if "commands" not in asked["give"]:
         raise AssertionError(f"the call does not ask for commands, so {command} is not valid")
@@ -187,8 +183,6 @@ def clear(*fields: str) -> Said:
 
 
 def _saying(command: str, meaning: str) -> Callable[[], Said]:
-    """Return a function that gives a command without anything else to it."""
-
     def said() -> Said:
         return (_command(command),)
 

@@ -43,7 +43,6 @@ def votes_in(work: Work) -> list[AgentOutput]:
 
 
 def _ballot(name: str, candidates: list[AgentOutput]) -> Ask:
-    """Return what a model is asked for in a vote: one of the candidates, and how sure it is."""
     names = tuple(dict.fromkeys(candidate["agent"] for candidate in candidates))
     fields = (
         FieldSpec("vote", Literal[names] if names else str, "The id of what you vote for"),

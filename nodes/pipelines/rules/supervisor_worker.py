@@ -121,7 +121,6 @@ def _part(item: Any) -> dict[str, Any]:
 
 
 def _handed_in(work: Work) -> list[dict[str, Any]]:
-    """Return the last result of each part, as the supervisor is shown it."""
     last = {result["part"]: result for result in work.results if "part" in result}
     listed = []
     for number, result in sorted(last.items()):

@@ -53,7 +53,6 @@ def load(paths: Sequence[str], store: str | None, *, replace: bool) -> None:
 
 
 def _watched(files: list[Path]) -> Iterator[Path]:
-    """Yield files, and show how many were read."""
     with progress("Reading", len(files)) as step:
         for file in files:
             step(file.name, done=0)

@@ -49,7 +49,6 @@ def chat(
 def _chat(
     journey: str, session: str | None, store: str | None, stubs: Path | None
 ) -> Mapping[str, Any] | None:
-    """Hold the conversation and return its last state; None if no session was started."""
     found = find(journey) if stubs is None else _stubbed(find(journey), stubs)
     settings = Settings()
     settings.require_key(found.journey.spec)
@@ -77,11 +76,6 @@ def _chat(
 
 
 def _stubbed(found: FoundJourney, file: Path) -> FoundJourney:
-    """Return a journey with the results of a file, which the first line names.
-
-    Raises:
-        CommandError: The file has a fault.
-    """
     # Most conversations call the functions, and this takes long to import.
     from journeygraph.server.conversations.stubs import StubsOfFile  # noqa: PLC0415
 
@@ -108,7 +102,6 @@ def _greet(found: FoundJourney, opening: str) -> None:
 
 
 def _converse(runner: asyncio.Runner, conversation: TerminalConversation) -> None:
-    """Read line after line until the end of the input, /quit, or an interrupt."""
     try:
         for line in _lines():
             if line in ("/quit", "/exit"):
@@ -136,7 +129,6 @@ _GIVEN_UP = "(interrupted; this turn was not stored)"
 
 
 def _lines() -> Iterator[str]:
-    """Return the typed or piped lines, without empty ones."""
     typed = sys.stdin.isatty()
     if typed:
         with suppress(ImportError):  # arrow keys and earlier lines, where there is a readline

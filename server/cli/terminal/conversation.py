@@ -189,7 +189,6 @@ class TerminalConversation:
             out.print(f"  ! {trouble}", style="yellow", markup=False)
 
     async def _show_meanwhile(self, turn: int) -> None:
-        """Write the messages since the last turn, such as those of an operator."""
         if turn <= self.version + 1:
             return
         for said in await self.journey.transcript():

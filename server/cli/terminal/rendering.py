@@ -106,7 +106,6 @@ def progress(
 
 
 def _lines(what: str, total: int | None, pause: float) -> Step:
-    """Return a step that writes a line, unless the last line is too recent."""
     so_far, shown = 0, time.monotonic()
 
     def step(words: str = "", done: int = 1) -> None:

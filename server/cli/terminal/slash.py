@@ -45,11 +45,6 @@ _OPEN = {"": "open", "invalid": "refused", "pending": "waits", "cleared": "empti
 
 
 async def _show_fields(journey: Journey, name: str = "") -> None:
-    """Show the current state of every field, or every attempt at one field.
-
-    Raises:
-        FieldNotFoundError: The journey collects no field of that name.
-    """
     if name:
         await _show_attempts(journey, name)
         return
@@ -84,7 +79,6 @@ async def _show_attempts(journey: Journey, name: str) -> None:
 
 
 async def _setting(journey: Journey) -> Setting:
-    """Return the locale of a session, as far as it changes the display of values."""
     session = await journey.manager.restore()
     spec, place = journey.spec, session.current_pathway_id
     own = (spec.part_of(place) if place in spec.pathways else spec).locale
@@ -92,7 +86,6 @@ async def _setting(journey: Journey) -> Setting:
 
 
 def _readable(journey: Journey, setting: Setting, name: str, value: Any) -> str | None:
-    """Return a value as users read it, which is shorter than the stored data."""
     if value is None:
         return None
     return as_read(field_named(journey.spec, name), value, setting)
@@ -162,7 +155,6 @@ async def run_slash(conversation: TerminalConversation, line: str) -> None:
 
 
 async def _help(_: TerminalConversation, __: str) -> None:
-    """List the commands."""
     shown = listing("", "")
     for command in _COMMANDS.values():
         shown.add_row(*row(command.usage, command.help))
@@ -192,7 +184,6 @@ async def _state(conversation: TerminalConversation, _: str) -> None:
 
 
 async def _resume(conversation: TerminalConversation, given: str) -> None:
-    """Answer the question of an agent: JSON, or a text."""
     try:
         value = json.loads(given)
     except ValueError:
@@ -201,7 +192,6 @@ async def _resume(conversation: TerminalConversation, given: str) -> None:
 
 
 async def _event(conversation: TerminalConversation, given: str) -> None:
-    """Take an event from outside: its name, and its data as JSON."""
     name, _, written = given.partition(" ")
     if not name:
         raise CommandError('Give a name: /event NAME {"key": "value"}.')
@@ -215,7 +205,6 @@ async def _event(conversation: TerminalConversation, given: str) -> None:
 
 
 async def _wait(conversation: TerminalConversation, given: str) -> None:
-    """Let time pass in the session, without a message."""
     seconds = seconds_in(given)
     if seconds is None:
         raise CommandError("Give a time: /wait 2 days, or /wait 1 hour 30 minutes.")

@@ -207,7 +207,6 @@ async def release(
 
 
 def _after(done: JourneySession, response: Response) -> EscalationEntry:
-    """Return the escalation after an act of an operator."""
     if done.replayed:
         response.headers.update(REPLAYED)
     assert done.escalation is not None

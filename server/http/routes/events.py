@@ -47,7 +47,6 @@ router = APIRouter(prefix="/v1/sessions", tags=["turns"], route_class=ApiRoute)
 async def _of_turn(
     listed: ListedSession, turn: TurnNumber, last: LastEvent, app_state: Deps, request_id: RequestId
 ) -> _Events:
-    """Return the events of a turn: from memory, from the store, or those that are to come."""
     known = last or EventId(turn)
     if known.turn != turn:
         raise Problem(
@@ -79,7 +78,6 @@ async def _of_session(
     request_id: RequestId,
     caller: CurrentCaller,
 ) -> _Events:
-    """Return the versions of a session from now on, or after the last one that is known."""
     known = last.turn if last else listed.version
     if known > listed.version:
         raise _gone(f"The session has no version {known}; its last one is {listed.version}.")
@@ -118,11 +116,6 @@ def _gone(detail: str) -> Problem:
 
 
 async def _reply(app_state: AppState, listed: SessionListing, turn: int) -> ServerSentEvent:
-    """Return the last event of a turn, made from the store.
-
-    Raises:
-        Problem: The state of the turn was pruned, or it is no turn of the user.
-    """
     async with app_state.session(await served_of(listed, app_state), listed.session_id) as session:
         try:
             response = await session.response_at(turn)
@@ -182,7 +175,6 @@ async def _versions(
 async def _after(
     app_state: AppState, listed: SessionListing, version: int
 ) -> Sequence[VersionInfo]:
-    """Return the next versions of a session."""
     async with app_state.session(await served_of(listed, app_state), listed.session_id) as session:
         return await session.versions(_AT_ONCE, cursor_behind(version + 1))
 

@@ -101,7 +101,6 @@ class JourneyDetail(JourneySummary):
 
 
 def _detail(spec: JourneySpec, locale: Locale) -> JourneyDetail:
-    """Return the model of a journey, with values in its examples as in a locale."""
     detail = JourneyDetail.model_validate(spec)
     detail.examples = openings_of(spec, setting_at(now(), in_force(spec.locale, NOWHERE, locale)))
     return detail
@@ -231,7 +230,6 @@ async def drawn(
 
 
 async def _agents(spec: JourneySpec, pathway_id: str, wanted: str) -> Response:
-    """Draw the agents of a pathway, and the edges between them."""
     known = spec.pathways.get(pathway_id)
     if known is None or known.pipeline is None:
         raise Problem(

@@ -100,12 +100,7 @@ async def delete(user: User, app_state: Deps, caller: CurrentCaller) -> Receipt:
 
 
 async def _lines(records: AsyncIterator[Record], request_id: str) -> AsyncIterator[bytes]:
-    """Yield records as JSON lines, many at once; after a failure, the last line is a problem.
-
-    Raises:
-        Problem: 409 `not_readable`, before the first lines.
-        StateError: The store failed before the first lines.
-    """
+    """Yield records as JSON lines, many at once; after a failure, the last line is a problem."""
     piece, is_begun = bytearray(), False
     try:
         async for record in records:
@@ -128,7 +123,6 @@ def _line(record: Record) -> bytes:
 
 
 def _failure(error: Exception) -> Exception:
-    """Return the problem of a session that cannot be decrypted; any other error as it is."""
     is_lasting = isinstance(error, StateError) and not error.retryable
     if isinstance(error, ConfigurationError) or is_lasting:
         return Problem(HTTPStatus.CONFLICT, "not_readable", str(error))
