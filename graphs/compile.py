@@ -73,11 +73,9 @@ def build(
     """Return the uncompiled graph of a journey.
 
     Args:
-        spec: The journey.
         config: Source of timeout and retries of the nodes; the rest is used at run time.
         default: Services for runs without their own, as in Studio.
         chat: True if programs of LangGraph use it directly, as Studio does.
-        checkpointer: The saver of such a graph.
     """
     if not spec.entry:
         raise JourneyDefinitionError([spec.why_abstract])
@@ -206,11 +204,6 @@ def compile_standalone(
     """Return the compiled graph of a journey without a manager, its agents built in.
 
     Args:
-        spec: The journey.
-        agents: Agent name -> agent.
-        config: Settings.
-        model: As for `Journey`.
-        tools: As for `Journey`.
         **options: For LangGraph's own `compile`: checkpointer, store, cache, name, ...
     """
     checkpointer = options.get("checkpointer")

@@ -178,8 +178,6 @@ def pathway_node(graph: Any, run: Callable[[], Span], first: First | None, *, ma
     their tasks. LangGraph still finds the graph in the function, for drawings, streams and states.
 
     Args:
-        graph: The compiled subgraph.
-        run: Opens the span.
         first: Runs the first step without the subgraph, and with it the whole pathway, unless that
             is a form in which nothing is left to ask; None if the pathway needs the subgraph.
         managed: True if the journey serves sessions, so that only callbacks see its events.
@@ -206,7 +204,6 @@ def runs_in_place(runtime: Runtime[Any], config: RunnableConfig, *, managed: boo
     questions and the checkpoints of its agent's graph depend on it.
 
     Args:
-        runtime: The run of the node.
         config: Its configuration; three keys of it belong to LangGraph.
         managed: True if the journey serves sessions: only the session reads their streams, and
             their savers store a subgraph only while it waits.

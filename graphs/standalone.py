@@ -18,11 +18,7 @@ class AsyncGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """A compiled graph with async nodes only, and clear errors for blocking calls."""
 
     def stream(self, *args: Any, **options: Any) -> NoReturn:
-        """Refuse to run in a blocking call; LangGraph's `invoke` comes here as well.
-
-        Raises:
-            ConfigurationError: Always.
-        """
+        """Refuse to run in a blocking call; LangGraph's `invoke` comes here as well."""
         raise ConfigurationError(
             f"The graph '{self.name}' is async: write `await graph.ainvoke(...)`, or "
             "`async for part in graph.astream(...)`. In a script, `asyncio.run(...)` runs either."
@@ -38,10 +34,8 @@ def compiled_with(
     """Compile a graph that runs without a manager.
 
     Args:
-        graph: The graph.
         name: Its name, if the options have none.
         options: LangGraph's own, as of `StateGraph.compile`.
-        kind: Class of the compiled graph.
     """
     compiled: Graph = graph.compile(**{"name": name, **options})
     compiled.__class__ = kind  # LangGraph's builder has no place to name a class
@@ -58,11 +52,6 @@ SAVER = "__pregel_checkpointer"
 
 def check_kept(name: str, checkpointer: Any, config: RunnableConfig) -> None:
     """Refuse to run without a saver within a graph that stores its threads.
-
-    Args:
-        name: The journey.
-        checkpointer: Its saver.
-        config: The configuration of one of its nodes.
 
     Raises:
         ConfigurationError: It would start again in each turn.

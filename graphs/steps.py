@@ -228,7 +228,6 @@ def bind(step: Step, default: Services | None = None, kind: str = "") -> Any:
     """Return a step as a node.
 
     Args:
-        step: The step.
         default: Services of a graph with its own, also within another graph.
         kind: Its kind among the steps in the audit of a turn; empty: no step.
     """
@@ -273,8 +272,6 @@ def services_in(
     """Return the services of a run, with events on its stream.
 
     Args:
-        runtime: The run.
-        config: Its configuration.
         state: Its state, with the locale of the session.
         default: Services of a graph with its own.
         say: Also gets the pieces of the reply.

@@ -136,12 +136,7 @@ class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
 
 
 def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey]:
-    """Return a journey class over a spec; its pathways and transitions are those of the spec.
-
-    Args:
-        spec: The whole journey.
-        source: The file that it was read from, if it was.
-    """
+    """Return a journey class over a spec; its pathways and transitions are those of the spec."""
     body: dict[str, Any] = {
         "__module__": __name__,
         "__doc__": spec.purpose,

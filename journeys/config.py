@@ -419,11 +419,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def checked_word(name: str, value: Any, known: Sequence[str]) -> None:
-    """Refuse a value that is not one of the known words.
-
-    Raises:
-        ConfigurationError: With the name, the value and the known words.
-    """
+    """Refuse a value that is not one of the known words."""
     if value not in known:
         hint = did_you_mean(str(value), known)
         raise ConfigurationError(f"{name} is {value!r}.{hint} One of: {', '.join(known)}.")

@@ -375,16 +375,7 @@ def extra_of(error: ModuleNotFoundError) -> str:
 
 
 def require_extra(extra: str, what: str, *modules: str) -> None:
-    """Raise an error if the packages of an extra are not installed.
-
-    Args:
-        extra: The extra of this package that installs them.
-        what: Name of the feature that needs them, for the error.
-        modules: Modules of these packages that are imported.
-
-    Raises:
-        ConfigurationError: One of them is missing.
-    """
+    """Raise an error if the packages of an extra are not installed."""
     try:
         for module in modules:
             import_module(module)

@@ -41,7 +41,6 @@ class SourceLocation(str):
         """Return the name of an attribute as the source of the definition writes it.
 
         Args:
-            in_code: Its name in a class body.
             in_file: Its key in files, if that is not the same name without underscores.
         """
         return in_code
@@ -181,7 +180,6 @@ def wanted(error: Mapping[str, Any], words: Mapping[str, str]) -> str:
     """Return what a value must be, from an error of pydantic.
 
     Args:
-        error: One of its errors.
         words: Words in place of those that are known, by the kind of the error.
     """
     kind, given = error["type"], error.get("ctx") or {}

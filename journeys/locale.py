@@ -110,11 +110,7 @@ class Locale(Definition):
 
 
 def locale_of(parts: Mapping[str, str]) -> Locale:
-    """Return the locale of these parts.
-
-    Raises:
-        ConfigurationError: A part is unknown.
-    """
+    """Return the locale of these parts."""
     return _made(tuple(sorted(parts.items()))) if parts else NOWHERE
 
 
@@ -125,13 +121,7 @@ def _made(parts: tuple[tuple[str, str], ...]) -> Locale:
 
 @lru_cache(maxsize=1024)
 def in_force(journey: Locale, session: Locale, config: Locale) -> Locale:
-    """Return the locale in force, part by part; language, region and time zone are always decided.
-
-    Args:
-        journey: That of the active journey.
-        session: That of the session.
-        config: That of the config, completed from the environment.
-    """
+    """Return the locale in force, part by part; language, region, time zone are always decided."""
     return journey.over(session).over(config).over(DEFAULT)
 
 

@@ -235,9 +235,6 @@ class _Panel:
 
     Args:
         send: Called with each message of the user, and the text to show for it.
-
-    Raises:
-        ImportError: ipywidgets is not installed.
     """
 
     def __init__(self, send: Callable[[str, str], None]) -> None:

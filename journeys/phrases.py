@@ -179,11 +179,7 @@ def pattern_fault(pattern: str) -> str:
 
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> Any:
-    """Return a pattern ready to be matched; only a `MatchBudget` may run it.
-
-    Raises:
-        regex.error: It is not a valid pattern.
-    """
+    """Return a pattern ready to be matched; only a `MatchBudget` may run it."""
     import regex  # noqa: PLC0415 - a journey without patterns does not need it
 
     return regex.compile(pattern, regex.VERSION0)

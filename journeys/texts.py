@@ -238,12 +238,7 @@ _DEFAULTS = Texts()
 
 
 def placeholder_fault(name: str, text: str) -> tuple[str, str] | None:
-    """Return message and remedy for a new wording of a text with an unknown placeholder.
-
-    Args:
-        name: Name of the text in the catalogue.
-        text: Its new wording.
-    """
+    """Return message and remedy for a new wording of a text with an unknown placeholder."""
     default = getattr(_DEFAULTS, name)
     if text == default:
         return None
@@ -261,7 +256,6 @@ def own_words(declared: Mapping[str, Mapping[str, str]], language: str) -> dict[
 
     Args:
         declared: Language -> name -> text; those under "" are used in every language.
-        language: Language whose texts have priority.
     """
     return {**declared.get("", {}), **declared.get(language, {})}
 

@@ -31,9 +31,6 @@ class contained:
     An event loop ends with the first task that raises `SystemExit`, even if another task waits for
     it. Libraries make tasks as well: LangGraph for each node, LangChain for each async tool. So it
     is caught within each task.
-
-    Raises:
-        ExitedError: The block raised `SystemExit`.
     """
 
     __slots__ = ("_token",)

@@ -25,10 +25,8 @@ class Breaker:
     Half open, one call probes what failed while all others are still refused.
 
     Attributes:
-        failures: Failures within the window that open it.
         window: Seconds in which they are counted.
         cooldown: Seconds until a call probes what failed.
-        clock: Returns the time in seconds.
         in_a_row: True if an answer between two failures makes them count from one again.
     """
 
@@ -96,9 +94,6 @@ class Breaker:
             judge: Says of what it raised whether that is a failure (True), an answer all the same
                 (False), or proves nothing (None).
             tell: Callback when the breaker opens (True) and when it closes (False).
-
-        Raises:
-            BreakerOpenError: It is open.
         """
         if not self.allows():
             raise BreakerOpenError
@@ -126,10 +121,7 @@ def breaker_of(what: Hashable, failures: int, seconds: float, *, in_a_row: bool 
     """Return the breaker of something that all sessions of the process share.
 
     Args:
-        what: Its identity among all breakers.
-        failures: Failures within the seconds that open it.
         seconds: The time in which failures are counted, and the pause after too many.
-        in_a_row: True if an answer between two failures makes them count from one again.
     """
     key = (what, failures, seconds)
     if key not in _breakers:

@@ -23,9 +23,6 @@ class PathwayStep:
     """A step of a pathway before its agents.
 
     Attributes:
-        name: The name of its node.
-        run: Runs it.
-        about: The name of its span.
         goes_on: Tells from the progress of the pathway whether the next step runs; None: always.
     """
 

@@ -19,11 +19,9 @@ class Verdict:
 
     Attributes:
         question: Id of the transition.
-        holds: The answer.
         tier: The source: condition, pattern, own, always, model, or cache for what a model answered
             before.
         confidence: From 0 to 1; what is not a model is sure.
-        reason: The reason, in a few words.
         error: The error that the judge raised; empty if it raised none.
         phrase: The phrase in the message that a pattern matched; empty for other tiers.
     """
@@ -59,9 +57,7 @@ class Fill:
     """Give a field its value.
 
     Attributes:
-        field: Its name.
         value: The words that give the value.
-        confidence: From 0 to 1.
         read: The value that was read from them; None: they are still to be read.
         certain: True if every word of the message was explained when it was read.
     """

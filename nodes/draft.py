@@ -70,8 +70,6 @@ class Query:
     """A question of the user that is looked up.
 
     Attributes:
-        question: The question.
-        knowledge: The source.
         own: The pathway of the journey that answers instead, if it has one for that.
         place: The place of the answer among the replies; None: behind what the message answered.
     """
@@ -87,22 +85,14 @@ class TurnDraft:
     """A turn while it is decided. Nothing of the state is changed; `update()` returns what changes.
 
     Attributes:
-        services: Services of the turn.
         turn: Its record, as far as it was written before the decision.
         position: The position of the session, as far as it is decided.
         began: The context as the step found it.
-        context: The context, with the changes of this step.
         fields: All attempts at fields that the state keeps, with those of this step.
         question: The last words of the assistant.
         messages: The conversation so far, the message of the turn at its end.
         replies: The runtime's own replies.
-        attempts: The attempts of this step.
-        ops: The changes of the context.
-        audit: The decisions.
-        flags: The flags that the decision gives to the turn.
         run: The pathway that runs; None: nothing does.
-        entered: Way by which it is entered.
-        transition: The transition that fired.
         aside: The pathway that answers in place of a text, where the journey has one for that.
         refused_depth: The depth that was asked for, and the limit that it is over.
         asks: Name of the field that the model's own words ask for.
@@ -112,13 +102,10 @@ class TurnDraft:
         judged: The most confident verdict of a model, if nothing moved.
         missed: The words of values that no task takes.
         is_exact: True if the message was understood exactly; else an effect waits for a yes.
-        spec: The journey.
         settled: True if what runs is decided.
         resumed: True if the user comes back after a pause.
-        query: The question that is looked up.
         held: The replies that follow when the pathway has run.
         quoted: Replies that are not reworded: they were not written by the runtime.
-        sources: The sources of the answer.
     """
 
     services: Services
@@ -160,11 +147,7 @@ class TurnDraft:
         self._see()
 
     def _see(self) -> None:
-        """Take the questions and options that functions have for the context as it is now.
-
-        Raises:
-            PathwayExecutionError: A function returned something else.
-        """
+        """Take the questions and options that functions have for the context as it is now."""
         if not self.services.spec.moments:
             return
         try:
@@ -300,11 +283,7 @@ class TurnDraft:
         return current_value(self.fields, name)
 
     def field(self, name: str) -> Field:
-        """Return the field of a name: as declared here, else as declared elsewhere.
-
-        Raises:
-            KeyError: There is none.
-        """
+        """Return the field of a name: as declared here, else as declared elsewhere."""
         form = self.here.form
         return (form.get(name) if form else None) or field_named(self.spec, name)
 
@@ -615,20 +594,12 @@ class PathwayRun:
     """One pathway that ran, while it is settled.
 
     Attributes:
-        services: Services of the turn.
         state: The state as the pathway left it.
-        pathway: The pathway.
-        results: The results of its agents.
         progress: The notes of its other steps.
         turn: The record of the turn, to which the run is added.
-        position: The position of the session.
-        context: The context, with the changes of the run.
-        ops: Changes of the context.
-        attempts: Attempts at fields.
         known: Names whose values the pathway found in the context, and did not give itself.
         is_idle: True if it stopped before its agents: something is open, or was not done.
         is_aside: True if it only answered in place of a text.
-        is_complete: True if the pathway is complete.
         heard: Number of replies of the turn that were streamed.
     """
 

@@ -32,11 +32,7 @@ class Journal:
     """Journal of a running turn, in order.
 
     Attributes:
-        events: All of it.
         errors: Task of an agent -> kind of the error of its last try.
-        trail: The steps of the turn.
-        decision: Decision of the turn: its candidates, commands, and guidelines that do not
-            hold.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -46,14 +42,7 @@ class Journal:
     _written: int = 0
 
     def add(self, kind: str, pathway: str, trigger: str, reason: str = "") -> None:
-        """Add an event.
-
-        Args:
-            kind: Its kind.
-            pathway: The pathway of the event.
-            trigger: The agent or tool that it is about.
-            reason: The outcome, or the reason.
-        """
+        """Add an event."""
         event = {"kind": kind, "from": pathway, "trigger": trigger, "reason": reason}
         self.events.append(event)
 
@@ -149,9 +138,6 @@ class Usage:
     """Counts the calls of one turn; every try counts, also one that failed.
 
     Attributes:
-        model_calls: Requests sent to a model.
-        input_tokens: Tokens read, as the models' answers say.
-        output_tokens: Tokens written.
         discarded: Tokens of answers that were asked for ahead, and not used; None: none was.
     """
 

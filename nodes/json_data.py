@@ -39,11 +39,7 @@ def canonical(value: Any) -> bytes:
 
 
 def digest_of(arguments: Mapping[str, Any]) -> str:
-    """Return the sha256 of the arguments of a call.
-
-    Raises:
-        ValueError: They are not plain data.
-    """
+    """Return the sha256 of the arguments of a call."""
     return hashlib.sha256(canonical(plain(arguments, "arguments"))).hexdigest()
 
 

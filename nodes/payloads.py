@@ -68,7 +68,6 @@ def given_in_turn(state: Mapping[str, Any], pathway: str) -> dict[str, Any]:
 
     Args:
         state: The state; without a turn, as of a pipeline by itself, nothing is given.
-        pathway: The pathway of the agent.
     """
     turn, progress = state.get("turn") or {}, state.get("progress") or {}
     held_now = turn.get("guidelines")
@@ -90,7 +89,6 @@ def rules_in(state: Mapping[str, Any], told: Mapping[str, Any]) -> list[Mapping[
 
     Args:
         state: The state; a pipeline by itself has no turn, and is handed rules as an input.
-        told: The inputs of agents for this turn only.
     """
     given = told.get(GUIDELINES) if "turn" in state else state["inputs"].get(GUIDELINES)
     listed = given if isinstance(given, list) else []
@@ -105,7 +103,6 @@ def payload_of(
     """Return what an agent is given, and a flag for each required input that nothing filled.
 
     Args:
-        signature: Its contract, if it has one.
         base: The inputs of all agents of the run.
         brief: Further inputs from its pattern, such as the outputs of earlier agents.
     """
@@ -169,7 +166,6 @@ def outputs_of(result: Any) -> dict[str, Any]:
 
     Raises:
         TypeError: It is neither a dict, text, a message, nor a model with fields.
-        ValueError: Something in it is not JSON; the text names the path to it.
     """
     kept = {name: value for name, value in named(result).items() if value is not None}
     if not isinstance(kept.get("response", ""), (str, int, float)):

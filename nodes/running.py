@@ -22,7 +22,6 @@ class Running:
     Its agents that work, or were cut off while they did, are known by `working`.
 
     Attributes:
-        pathway: The pathway that runs.
         journal: Takes what is audited even if the turn fails; None without an audit.
         askers: Takes who asked by LangGraph's `interrupt()`: its id -> pathway and path of the
             agent. None without a listener.

@@ -36,8 +36,6 @@ class Services:
     """The parts that a step works with.
 
     Attributes:
-        spec: The journey.
-        config: Its settings.
         agents: Pathway and path of an agent in its pipeline -> how to call it.
         registered: Name -> the agent that the journey registered, with its card.
         matcher: All patterns of the journey as one matcher.
@@ -51,7 +49,6 @@ class Services:
         checks: The checks of every reply; None if replies are not checked.
         texts: The runtime's own texts, in the current language and the journey's words.
         effects: Keeps what was done once; None if a run has no session.
-        running: The data of the running turn.
         retrievers: Name -> retriever, where a journey names it.
         locale: The locale that the session brought; other parts are the journey's and the config's.
     """
@@ -96,7 +93,6 @@ class Services:
         """Emit a part of the reply to listeners, unless it is checked or reworded first.
 
         Args:
-            text: The part.
             pathway: The pathway of the words, which are masked if its replies are checked. None:
                 the runtime's own, of which nothing is masked.
         """
@@ -138,12 +134,7 @@ class Services:
         return texts_of(self.spec, self.config, locale)
 
     def for_turn(self, effects: Effects, *, listening: bool) -> Services:
-        """Return them for one turn of a session.
-
-        Args:
-            effects: Keeps what the session did once.
-            listening: True if a listener follows the turn while it runs.
-        """
+        """Return them for one turn of a session."""
         return Services(
             self.spec,
             self.config,

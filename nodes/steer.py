@@ -44,8 +44,6 @@ def is_sure(transition: TransitionSpec, verdict: Verdict, least: float, activati
 
     Args:
         transition: The transition in question; its own threshold comes first.
-        verdict: The verdict, with its source and confidence.
-        least: Least confidence of a move.
         activation: Confidence that a model must exceed to start a journey of a concierge.
     """
     if not is_share(verdict.confidence):
@@ -117,14 +115,7 @@ class Steering:
 def steer(
     spec: JourneySpec, situation: Situation, commands: Sequence[Command], limits: SteeringLimits
 ) -> Steering:
-    """Decide where a message leads.
-
-    Args:
-        spec: The journey.
-        situation: Position, context, last words and number of the turn.
-        commands: The commands of the message, with verdicts on transitions.
-        limits: Depth and confidence.
-    """
+    """Decide where a message leads."""
     audit: list[dict[str, Any]] = []
     if not commands and not situation.position["fired"]:
         return _stay(spec, situation, audit)

@@ -27,7 +27,6 @@ def texts_of(spec: JourneySpec, config: JourneyConfig, session: Locale = NOWHERE
     Args:
         spec: The journey; of a concierge one of its parts.
         config: The configuration; its texts count if they differ from the English default.
-        session: The locale that the session brought.
     """
     language = in_force(spec.locale, session, config.locale).language or "en"
     own = own_words(spec.texts, language)

@@ -81,7 +81,6 @@ def app_of(app_state: AppState, *, follows: bool = False) -> FastAPI:
     """Return the application for a complete app_state.
 
     Args:
-        app_state: All that the routes use.
         follows: True for a page that loads again when another start of the server answers.
     """
 

@@ -333,11 +333,7 @@ class StorePlace:
     tenant: str | None = None
 
     def settings(self) -> Settings:
-        """Return the settings, read now.
-
-        Raises:
-            ConfigurationError: A value is not valid.
-        """
+        """Return the settings, read now."""
         return Settings() if self.tenant is None else Settings(tenant=self.tenant)
 
     def config(self) -> JourneyConfig:
@@ -350,9 +346,6 @@ class SettingDescription:
     """Description of a setting.
 
     Attributes:
-        variable: Its environment variable.
-        default: Its default, as text.
-        about: Its meaning.
         is_secret: True if it is read only from the environment and `.env`, and never shown.
         is_table: True if it is read only from TOML.
         by_variable_alone: True if its variable is its only name.

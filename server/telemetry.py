@@ -79,10 +79,6 @@ def exporting() -> Iterator[None]:
     with headers, certificates, resource, sampler and intervals. `OTEL_TRACES_EXPORTER=none` or
     `OTEL_METRICS_EXPORTER=none` excludes a signal. Without an endpoint, and where the process has
     a provider already, nothing is set up.
-
-    Raises:
-        ConfigurationError: The extra `otel` is not installed, or another exporter or protocol is
-            asked for.
     """
     with ExitStack() as opened:
         if _is_wanted("TRACES"):

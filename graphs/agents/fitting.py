@@ -59,7 +59,6 @@ class SignatureMisfit(NamedTuple):
     """A difference between what a journey says of a function and the function.
 
     Attributes:
-        fault: The difference.
         is_certain: True if no session could do without it, so that it is refused.
         unset: The context name that nothing sets, if that is the difference.
     """
@@ -99,7 +98,6 @@ def misfits(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[SignatureMi
     A journey with activation conditions is compared with the others, which may set its names.
 
     Args:
-        spec: The journey.
         tools: The valid tools, by name. Those that are missing are not judged.
     """
     is_part = bool(spec.activation) and not spec.parts

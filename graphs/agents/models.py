@@ -28,11 +28,7 @@ def opened(
 
 
 def check_model(given: Any, config: JourneyConfig, spec: JourneySpec) -> None:
-    """Refuse what no journey can be given as its model.
-
-    Raises:
-        ConfigurationError: It is no model, or one that cannot be had here.
-    """
+    """Refuse what no journey can be given as its model."""
     if may_be_configured(given, config, spec):
         part("models").check_model(given, config, spec)
 

@@ -75,8 +75,6 @@ def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> N
     """Refuse an agent that no pathway uses, or that is not a valid agent.
 
     Raises:
-        AgentNotRegisteredError: The name is in no `__agents__`; with did-you-mean.
-        ConfigurationError: The agent cannot be called, or one of its tools is not valid.
         JourneyDefinitionError: The journey is abstract.
     """
     if not spec.entry:
@@ -107,9 +105,6 @@ def refusals(
     """Yield why these agents cannot run a journey: each is not used or not valid, or some miss.
 
     Args:
-        spec: The journey, which is not abstract.
-        agents: The registered agents, by name.
-        overdue: Reports late agents.
         has_model: True if a model is configured; it runs every pathway that has a signature and no
             agent.
     """
@@ -146,15 +141,7 @@ def check_all(
     *,
     has_model: bool = False,
 ) -> None:
-    """Refuse agents with the first of their `refusals`, which has the arguments.
-
-    Raises:
-        AgentNotRegisteredError: An agent is not used, or agents are missing; the text names all of
-            them with their pathways.
-        ConfigurationError: An agent or one of its tools is not valid, or the provider of its model
-            is unknown or not installed.
-        JourneyDefinitionError: The journey is abstract.
-    """
+    """Refuse agents with the first of their `refusals`, which has the arguments."""
     for error in refusals(spec, agents, overdue, has_model=has_model):
         raise error
 

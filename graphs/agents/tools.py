@@ -95,9 +95,6 @@ def check_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> None:
     """Refuse a tool that is not valid, or that a journey with declared tools does not declare.
 
     A concierge declares its tools if all of its journeys do.
-
-    Raises:
-        ConfigurationError: An object is not a tool, or the journey does not declare its name.
     """
     closed = bool(spec.tools) and all(part.tools for part in spec.parts.values())
     for name, given in tools.items():
@@ -164,11 +161,7 @@ def tool_refusals(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[str]:
 
 
 def tool_misfits(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[SignatureMisfit]:
-    """Yield the differences between a journey and the functions of its tools; see `misfits`.
-
-    Raises:
-        ConfigurationError: An object is not a tool.
-    """
+    """Yield the differences between a journey and the functions of its tools; see `misfits`."""
     known = {**_own(spec), **tools}
     return misfits(spec, {n: one for n, one in known.items() if not is_only_retriever(spec, n)})
 
@@ -253,15 +246,6 @@ def check_allowed(
     """Refuse a `__tools__` with names that no agent of its pathway has, or that it cannot restrict.
 
     If all agents are functions, nothing is checked, because no model calls tools.
-
-    Args:
-        spec: The journey.
-        agents: The registered agents, by name.
-        shared: Names of the journey's own tools.
-
-    Raises:
-        ConfigurationError: A name in a `__tools__` or in the tools of a guideline is unknown (with
-            did-you-mean), or a registered pipeline has tools that are not allowed.
     """
     agents = {n: one.call if isinstance(one, Agent) else one for n, one in agents.items()}
     there: dict[str, list[str]] = {}

@@ -22,7 +22,6 @@ class PlacedBox:
     """A box with a size; `x`, `y` is the middle of its upper edge.
 
     Attributes:
-        key: Its id, unique in a layout.
         width: Its width in pixels.
         height: Its height in pixels.
         beside: Free space on its right, for a loop and its label.
@@ -53,11 +52,6 @@ class Connector:
     """A line from one box to another, through its label's place if it has one.
 
     Attributes:
-        source: Key of the box it leaves.
-        target: Key of the box its arrow points at.
-        css: CSS class of the line.
-        label: Key of the label on it.
-        attributes: Of the element of the line.
         about: Its name for readers who cannot see it.
     """
 
@@ -74,10 +68,7 @@ class Layout:
     """Layout of boxes and links: computes coordinates.
 
     Attributes:
-        boxes: The places to arrange, by key.
         links: The lines between them; loops are not among them.
-        width: Total width, after `arrange`.
-        height: Total height, after `arrange`.
         routes: For each link, the places it runs through in the direction of its arrow.
     """
 
@@ -274,7 +265,6 @@ def spaced(wanted: list[float], gaps: list[float]) -> list[float]:
     Least squares under minimum distances: blocks that would overlap are merged at their mean.
 
     Args:
-        wanted: The preferred place of each point.
         gaps: Least distance from each point to the one after it; one fewer than points.
     """
     offsets = [0.0]

@@ -78,10 +78,7 @@ class TextLine:
 
     Attributes:
         text: The text, in the middle, or on the left if there is a sign.
-        letter: Its style.
         sign: A key of `_SIGNS`, drawn before it; "room" leaves its place free.
-        note: Text on the right.
-        above: Free room above it.
     """
 
     text: str
@@ -132,8 +129,6 @@ class Group:
     """Rows that belong together.
 
     Attributes:
-        rows: The rows.
-        attributes: Of its element.
         about: Its name for readers who cannot see it; shown when it is pointed at.
     """
 
@@ -169,15 +164,7 @@ def _under(group: Group | Card, left: float, right: float, y: float) -> list[str
 
 @dataclass(frozen=True)
 class Card:
-    """Rows under one another in a frame.
-
-    Attributes:
-        rows: The rows.
-        css: The frame's class.
-        round: Radius of its corners.
-        attributes: Of the element around frame and rows.
-        about: Its name for readers who cannot see it; shown when it is pointed at.
-    """
+    """Rows under one another in a frame."""
 
     rows: tuple[CardRow, ...]
     css: str
@@ -201,7 +188,6 @@ class Card:
 
         Args:
             x: Middle of the upper edge.
-            y: The upper edge.
             width: Width of the frame, if it is more than the text needs.
             height: Height of the frame, if it is more than the text needs.
         """
@@ -220,8 +206,6 @@ def broken(text: str, letter: TextStyle, *, room: float = 0.0) -> list[TextLine]
     there is no other place between two letters. A no-break space counts as a letter.
 
     Args:
-        text: The text.
-        letter: The style.
         room: Width in pixels that each line has to leave free.
     """
     rows, reach = [""], letter.reach - room

@@ -26,7 +26,6 @@ def mermaid(spec: JourneySpec, *, full: bool = False) -> str:
     A pathway shows its fields, effects and confirmations. A call for a person is a box too.
 
     Args:
-        spec: The spec of a journey, `SomeJourney.spec`.
         full: True: all fields of long forms.
 
     Returns:

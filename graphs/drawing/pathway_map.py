@@ -38,10 +38,8 @@ class FieldLine:
     """A field of a form in a drawing.
 
     Attributes:
-        name: Its name.
         title: Its name for users.
         kind: Its type in words.
-        is_required: True if it has to be answered.
         when: Its condition in words; empty if it always counts.
         notes: Further facts in words, such as "sensitive".
     """
@@ -87,7 +85,6 @@ class Handover:
     Attributes:
         source: The pathways in which it applies, in words.
         sources: Their ids; "*" for all.
-        reasons: The policies in words.
     """
 
     source: str
@@ -100,20 +97,12 @@ class Node:
     """A pathway in a drawing.
 
     Attributes:
-        id: The pathway's id.
-        agents: Names of its agents, in order.
-        pattern: The pattern in which they work together.
         ends: True if the journey ends when this pathway is complete.
         returns: For a detour, its return target in words; otherwise empty.
-        is_detour: True if it is drawn in the detours' lane.
         mark: "here" or "paused" for the pathways of a session; otherwise empty.
         journey: Id of its journey in a concierge; otherwise empty.
-        calls: Tools that are called before its agents.
         until: Names of the context that complete it, besides its fields and effects.
-        fields: Its fields.
         more: The number of further fields, which are left out.
-        confirms: Confirmations by the user in words.
-        effects: Its effects.
         handover: The reason for which its form calls a person, in words; otherwise empty.
     """
 
@@ -209,7 +198,6 @@ class Edge:
 
     Attributes:
         source: A pathway id, or the words for a group ("any pathway").
-        target: A pathway id.
         labels: One for each transition; empty for `__next__`.
         crowd: True if `source` is the words for a group.
         sources: The ids of a group; "*" for any pathway.
@@ -268,8 +256,6 @@ def sketch(
     """Reduce a spec to the drawn elements, with only the moves that can happen.
 
     Args:
-        spec: The spec of a journey.
-        here: The current pathway of a session.
         paused: Those on its stack.
         full: True: all fields of a long form, instead of the first ones.
     """

@@ -24,7 +24,6 @@ class PipelineNode:
     Attributes:
         path: Names that lead to it from the top, with "/" between them.
         purpose: Purpose of an agent; empty for a step of the pattern.
-        is_step: True for a step of the pattern, false for an agent.
     """
 
     path: str
@@ -46,7 +45,6 @@ class Chart:
     """All that a drawing shows.
 
     Attributes:
-        name: Name of the pipeline.
         purpose: Its purpose and its pattern.
         stations: By their paths, in declared order; start and end are not among them.
         ways: Between stations, `START` and `END`.

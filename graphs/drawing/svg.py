@@ -71,9 +71,7 @@ def svg(
     in the audit, `data-field`, `data-effect`, `data-end` and `data-handover`.
 
     Args:
-        spec: The spec of a journey, `SomeJourney.spec`.
         here: Id of the current pathway of a session, to be marked; empty for none.
-        paused: Ids of the pathways on its stack.
         full: True: all fields of long forms.
 
     Returns:

@@ -22,7 +22,6 @@ def text(spec: JourneySpec, width: int = 80, *, full: bool = False) -> str:
     """Draw pathways and transitions for a terminal.
 
     Args:
-        spec: The spec of a journey, `SomeJourney.spec`.
         width: Width in columns, at least 40; longer labels end in an ellipsis.
         full: True: all fields of long forms.
 

@@ -109,7 +109,6 @@ def asks_of(
 
     Args:
         interrupts: Interrupts of LangGraph; empty for breakpoints of graphs.
-        services: Services of the run, with the agents that asked.
         pathway: Pathway of a question that no agent asked.
     """
     askers = services.running.askers or {}
@@ -199,9 +198,7 @@ class Plan:
     """Settings for the agents of a pathway's pipelines.
 
     Attributes:
-        pathway: The pathway.
         timeout: Default limit of one try, in seconds; None for no limit.
-        retries: Default number of further tries.
         backoff: Default seconds before the second try.
         default: Services of a graph with its own.
     """
@@ -312,7 +309,6 @@ def at_most(pipeline: PatternPipeline, *, within: bool = False) -> RunnableConfi
     """Return LangGraph's configuration of a pipeline's run: step limit and concurrency.
 
     Args:
-        pipeline: The pipeline.
         within: True if it runs within another run, to override the limit of that run.
     """
     workers = pipeline.settings.get("max_workers", _UNLIMITED)

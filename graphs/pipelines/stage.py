@@ -53,10 +53,6 @@ class Stage:
     """A graph that a pattern is being built in.
 
     Attributes:
-        graph: The graph.
-        pipeline: The pipeline of the pattern.
-        pathway: The pathway of the pipeline.
-        make: Creates the nodes of agents.
         default: Services for runs without their own.
         begin: Start of the pattern: LangGraph's start, or a node of the outer graph.
         end: End of the pattern: LangGraph's end, or a node of the outer graph.
@@ -101,14 +97,7 @@ class Stage:
     def add(
         self, name: str, way: StageEdge | str, *, has_word: bool = False, after: After | None = None
     ) -> None:
-        """Add an agent as a node.
-
-        Args:
-            name: Its name in the pipeline.
-            way: Its target.
-            has_word: True if its reply is certainly the pipeline's reply.
-            after: Chooses the next node from its result.
-        """
+        """Add an agent as a node."""
         node = self.make(self.member(name, has_word=has_word), after)
         # A try that is forgiven is timed where it is forgiven.
         timeout = None if self.forgives else self.timeout

@@ -68,7 +68,6 @@ class AgentCall:
         function: The function, or the object's `arun` or `run`.
         names: Names that it takes by keyword; None takes the whole payload as its one argument.
         open: True if it takes all other names as well.
-        required: Those of the names that it cannot do without.
         first: Name of an only argument that may be the payload or an input: an input where the
             payload has one of that name.
     """
@@ -103,11 +102,7 @@ def call_of(name: str, given: Any) -> AgentCall:
     the payload, or the names of inputs, or `**inputs`.
 
     Args:
-        name: Its name.
         given: A function, an object that can be called, or one with `arun` or `run`.
-
-    Raises:
-        ConfigurationError: It cannot be called so.
     """
     for method in _METHODS:
         if callable(run := getattr(given, method, None)):
@@ -374,9 +369,6 @@ def read_card(given: Any) -> AgentCard:
     Args:
         given: An `AgentCard` of ours, of A2A's SDK or of another library, or the dict of one.
             Skills are its `skills` or `primary_capabilities`; their tags or keywords are synonyms.
-
-    Raises:
-        ConfigurationError: It is not an A2A card.
     """
     if isinstance(given, AgentCard):
         return given
@@ -457,9 +449,6 @@ class Saying:
     """An agent that replies with one text; `{name}` is replaced by a value of the context.
 
     In a journey, values are shown as users read them.
-
-    Attributes:
-        text: The text.
     """
 
     text: str

@@ -526,8 +526,6 @@ class Ask:
     """Request of a pattern to a model agent, in addition to its signature.
 
     Attributes:
-        instructions: The instructions for this answer.
-        outputs: The outputs of the answer.
         keeps_own: True if the outputs of its signature are wanted as well.
     """
 

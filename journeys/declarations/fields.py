@@ -205,12 +205,7 @@ _ISO: dict[str, tuple[Callable[[str], Any], tuple[str, ...], str]] = {
 
 
 def bound_fault(kind: str, bound: Any) -> str:
-    """Return what a bound of values of a type must be and is not; empty if it is.
-
-    Args:
-        kind: The field's type.
-        bound: The smallest or largest value that is taken.
-    """
+    """Return what a bound of values of a type must be and is not; empty if it is."""
     if kind in ("integer", "number", "money"):
         return "" if is_number(bound) else "it must be a number."
     if kind not in _ISO:
@@ -242,11 +237,7 @@ class ToolCheck:
     tool: str
 
     def __call__(self, value: Any, context: Mapping[str, Any]) -> Any:
-        """Refuse to judge: the tool takes its place where the journey runs.
-
-        Raises:
-            ConfigurationError: Always.
-        """
+        """Refuse to judge: the tool takes its place where the journey runs."""
         raise ConfigurationError(f"The tool '{self.tool}' is missing, but a validator needs it.")
 
 

@@ -114,7 +114,6 @@ def retriever_fault(given: Any, *, named: bool = True) -> str:
     """Return why something is no retriever; empty if it is one.
 
     Args:
-        given: Value that an author gives.
         named: True if the name of a retriever is valid too.
     """
     if isinstance(given, str) and named:

@@ -259,8 +259,6 @@ def refused(said: str, remedy: str = "", *, named: bool = False) -> PydanticCust
     """Return the error of a value whose fault is a whole sentence.
 
     Args:
-        said: The fault.
-        remedy: The way out.
         named: True if the name of the value goes before the sentence.
     """
     given = {"said": said, "remedy": remedy, "named": named}

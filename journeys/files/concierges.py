@@ -29,8 +29,6 @@ def concierge_of(part: FilePart, form: ConciergeForm, beside: Beside | None) -> 
     """Return the concierge in a file; None if it or a journey of it has faults.
 
     Args:
-        part: The file.
-        form: Content of the file.
         beside: Returns the text of a file that it names; None: it may name none.
     """
     where = part.where(f"concierge '{form.id}'")

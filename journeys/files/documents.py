@@ -43,7 +43,6 @@ class Tree:
         keys: Path -> place of the key of a mapping.
         raw: Path -> how a scalar that is no text was written.
         faults: Faults of the text itself, such as a key that is given twice.
-        broken: True if the text could not be read.
         gone: Identities of the mappings that are not judged, as too little of them is right.
     """
 

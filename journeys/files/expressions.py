@@ -79,7 +79,6 @@ class _Contents:
     """Parts of an expression that its limits and its names depend on.
 
     Attributes:
-        depth: Depth of its nested brackets.
         macros: Its words that go through lists.
         bound: Names that these words give to the items of a list.
         nested: Word that goes through a list inside another such word; empty: none.
@@ -227,12 +226,7 @@ class MessageCondition(When):
 
 
 def expression_fault(text: str, variables: Sequence[str]) -> Fault:
-    """Return the fault of an expression; an empty one if nothing is wrong.
-
-    Args:
-        text: The expression.
-        variables: The names that it may read.
-    """
+    """Return the fault of an expression; an empty one if nothing is wrong."""
     if len(text) > MOST_SIGNS:
         said = f"it is longer than {MOST_SIGNS:,} characters."
         return Fault(said, remedy="Split it, or decide it in a tool.")

@@ -240,7 +240,6 @@ def _plain(schema: Any, *, names: bool = False) -> Any:
     """Return a schema without the titles of single keys, which tell nothing next to their names.
 
     Args:
-        schema: A schema, or a part of one.
         names: True if its keys are names of the file and not words of a schema.
     """
     if isinstance(schema, list):

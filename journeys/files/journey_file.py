@@ -57,11 +57,6 @@ def read_document(
 ) -> tuple[FilePart, Definition | None]:
     """Return a file's content and, as far as it fits, its form; its faults are noted in the part.
 
-    Args:
-        text: The text of the file.
-        name: Its name, for messages.
-        wanted: Kinds of documents that it may be.
-
     Raises:
         JourneyDefinitionError: It cannot be read, or is of another kind.
     """

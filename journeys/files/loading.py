@@ -65,7 +65,6 @@ def text_of(file: Path) -> str:
 
     Raises:
         JourneyDefinitionError: It is no UTF-8, or too large.
-        OSError: It cannot be read.
     """
     with file.open("rb") as opened:
         data = opened.read(MOST_BYTES + 1)
@@ -85,13 +84,8 @@ def read_journey_text(text: str, name: str, beside: Beside | None = None) -> Jou
     """Return the spec of a journey, or of a concierge, that is kept as text.
 
     Args:
-        text: Content of the file.
-        name: Of the file, for messages.
         beside: Returns the text of a file that a concierge names, or raises OSError. None: a
             concierge must hold its journeys itself.
-
-    Raises:
-        JourneyDefinitionError: With every fault.
     """
     part, form = read_document(text, name, ("journey", "agent", "concierge"))
     spec: JourneySpec | None = None
@@ -129,11 +123,7 @@ def _named(thing: Placed) -> Placed:
 
 
 def read_guidelines_text(text: str, name: str) -> tuple[GuidelineSpec, ...]:
-    """Return the global guidelines of a file that has nothing else, kept as text.
-
-    Raises:
-        JourneyDefinitionError: With every fault.
-    """
+    """Return the global guidelines of a file that has nothing else, kept as text."""
     part, form = read_document(text, name, ("guidelines",))
     found = () if form is None else global_guidelines_of(part, cast("GuidelinesForm", form))
     refuse(part.faults)

@@ -127,10 +127,7 @@ class FilePart:
     """A journey in a file, or all that a file holds.
 
     Args:
-        name: Of the file, for messages.
-        tree: The whole file.
         base: Path in it at which this part begins.
-        faults: Takes its faults.
         only: Id of the state whose keys are those of the part itself; empty: there is none.
     """
 

@@ -297,14 +297,7 @@ Tools = Mapping[str, ToolSpec]
 
 
 def check_form(part: FilePart, form: Form | None, tools: Tools, *path: str | int) -> None:
-    """Note the tools that the validators of a form name and that are not there.
-
-    Args:
-        part: Of the file.
-        form: Form whose values are collected.
-        tools: Tools that validators may ask.
-        path: Path of the form in the part.
-    """
+    """Note the tools that the validators of a form name and that are not there."""
     if part.has(*path, "fields"):
         path = (*path, "fields")
     for number, field in enumerate(form.fields if form else ()):

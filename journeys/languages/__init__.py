@@ -36,7 +36,6 @@ class Catalogue:
     """Texts of one language.
 
     Attributes:
-        name: Of the language, in English.
         address: Formality -> instruction to a model for the address of the user; empty: none.
         texts: Formality -> name -> text; the neutral text is used if a formality has none.
     """
@@ -51,9 +50,7 @@ def texts_in(language: str, formality: str = "neutral", *, emojis: bool = False)
     """Return the catalogue in a language, with all its texts.
 
     Args:
-        language: One of `LANGUAGES`.
         formality: One of `FORMALITIES`; what is neutral where nothing else is written.
-        emojis: True if some texts end in one.
     """
     written = catalogue_of(language).texts
     said: dict[str, str] = {**written["neutral"], **written[formality]}
@@ -64,20 +61,12 @@ def texts_in(language: str, formality: str = "neutral", *, emojis: bool = False)
 
 @lru_cache
 def catalogue_of(language: str) -> Catalogue:
-    """Return the texts of a language from its file, which is read once.
-
-    Raises:
-        ConfigurationError: The file has faults; each is named with its entry and the way out.
-    """
+    """Return the texts of a language from its file, which is read once."""
     return catalogue_from(Path(__file__).with_name(f"{language}.yaml"))
 
 
 def catalogue_from(path: Path) -> Catalogue:
-    """Return the texts of the language of a file.
-
-    Raises:
-        ConfigurationError: The file has faults; each is named with its entry and the way out.
-    """
+    """Return the texts of the language of a file."""
     data = read_data(path)
     refuse(path, name_faults("", data, ("name", "address", *FORMALITIES), all_of_them=True))
     is_text = isinstance(data["name"], str)

@@ -45,11 +45,7 @@ def read_data(path: Path) -> dict[str, Any]:
 
 
 def read_as(path: Path, model: type[Model]) -> Model:
-    """Return a data file as the model that it must be.
-
-    Raises:
-        ConfigurationError: It has faults; each is named with its entry and the way out.
-    """
+    """Return a data file as the model that it must be."""
     data = read_data(path)
     try:
         return model.model_validate(data)
@@ -84,11 +80,7 @@ def _fault(error: ErrorDetails, names: list[str]) -> str:
 
 
 def refuse(path: Path, faults: Iterable[str]) -> None:
-    """Raise the faults of a data file, if there are any.
-
-    Raises:
-        ConfigurationError: One line for each fault.
-    """
+    """Raise the faults of a data file, if there are any."""
     if lines := [f"{_place(path)}: {fault}" for fault in faults]:
         raise ConfigurationError("\n".join(lines))
 
@@ -100,9 +92,6 @@ def name_faults(
 
     Args:
         entry: The entry that contains them; "" is the file itself.
-        given: The content of the entry.
-        known: The names of the reference.
-        all_of_them: True if none may be missing.
     """
     names = list(known)
     where = f"{entry}." if entry else ""

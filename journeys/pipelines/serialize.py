@@ -48,25 +48,12 @@ def pipeline_data(pipeline: PatternPipeline) -> dict[str, Any]:
 
 
 def pipeline_text(pipeline: PatternPipeline, indent: int | None = None) -> str:
-    """Return a pipeline as JSON.
-
-    Raises:
-        ConfigurationError: As `pipeline_data`.
-    """
+    """Return a pipeline as JSON."""
     return json.dumps(pipeline_data(pipeline), ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 def pipeline_of(data: Mapping[str, Any], agents: Mapping[str, Any]) -> PatternPipeline:
-    """Return the pipeline that data describes.
-
-    Args:
-        data: As `pipeline_data` returns it.
-        agents: The agents, and functions among the settings, by name. Of an `Agent` the card and
-            the weight hold where the data says nothing of them.
-
-    Raises:
-        ConfigurationError: Names every fault at once, each with its path.
-    """
+    """Return the pipeline that data describes."""
     try:
         text = json.dumps(data, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -75,11 +62,7 @@ def pipeline_of(data: Mapping[str, Any], agents: Mapping[str, Any]) -> PatternPi
 
 
 def pipeline_of_text(text: str, agents: Mapping[str, Any]) -> PatternPipeline:
-    """Return the pipeline that a JSON text describes; see `pipeline_of`.
-
-    Raises:
-        ConfigurationError: It is no JSON, or as by `pipeline_of`.
-    """
+    """Return the pipeline that a JSON text describes; see `pipeline_of`."""
     if not isinstance(agents, Mapping):
         raise ConfigurationError(f"The agents are {shown(agents)}; give a dict of them by name.")
     if not isinstance(text, str):
@@ -128,12 +111,7 @@ class _Document(Definition):
 
 
 class PipelineData(Source):
-    """A pipeline as plain data, of which each part is read into its definition.
-
-    Args:
-        data: The data, a tree.
-        registry: Agents and functions by name.
-    """
+    """A pipeline as plain data, of which each part is read into its definition."""
 
     words = {"string_type": "text", **dict.fromkeys(("model_type", "dict_type"), "an object")}
 

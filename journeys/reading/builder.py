@@ -38,15 +38,9 @@ class JourneyDraft:
     """A journey as it was read, whose parts are not judged together yet.
 
     Attributes:
-        id: Its id.
-        name: Its name.
-        where: Its name in messages.
-        purpose: Its purpose.
-        whole: Its declarations as a whole.
         pathways: All of them by id, in order.
         transitions: All of them, each with its place.
         guidelines: All of them, each with its place and its pathway.
-        tools: Its tools by name.
         made_of: Data that its version is a hash of. Default: all of its parts.
     """
 
@@ -109,9 +103,7 @@ def joined(
     """Return the spec of a journey without faults, with its warnings.
 
     Args:
-        entry: Id of the pathway where a session begins.
         pathways: All of them by id, in order.
-        transitions: All of them, in order.
         rest: The other fields of the spec that nothing follows from.
     """
     parts = rest.get("parts", {}).values()

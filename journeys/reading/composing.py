@@ -64,15 +64,8 @@ def compose(
     keep their names: the same name in two journeys is the same agent, or tool.
 
     Args:
-        id: Id of the concierge.
-        name: Its name, also in messages.
-        purpose: Its purpose.
         journeys: Its journeys, in the order in which they are offered.
-        declared: Its other declarations.
         guidelines: Global ones: of all journeys, and of the concierge itself.
-
-    Raises:
-        JourneyDefinitionError: With every fault.
     """
     owner, hand_over, cancel = as_where(name), declared.hand_over, declared.cancel
     flow, manner = declared.flow(()), declared.manner()

@@ -265,10 +265,7 @@ def read_attributes(
 
     Args:
         kind: Definition whose fields are attributes of the class, as `__name__`.
-        owner: Name of the class in messages.
-        cls: The class.
         root: The class that has the defaults.
-        faults: Takes every fault.
         known: Fields that are no attributes.
     """
     names = {name: attribute(name) for name in kind.known(is_code=True)}

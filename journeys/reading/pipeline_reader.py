@@ -21,12 +21,7 @@ def read_pipeline(
     """Return the pipeline of a pathway; None if it has no agents, or has faults.
 
     Args:
-        value: Its `__pipeline__`.
         config: Its `__pipeline_config__`; of a file, the pipeline as it was read, without agents.
-        id_: Its id.
-        where: The class, for the faults.
-        named: The names in `__agents__`.
-        faults: Takes what is wrong, one sentence for each.
     """
     at = as_where(where)
     found: list[Fault] = []

@@ -82,8 +82,6 @@ def read_guidelines(
     """Read guidelines, noting every fault; one with faults is left out.
 
     Args:
-        written: The guidelines.
-        faults: Takes every fault.
         journey: Id of the journey; None for guidelines of all journeys.
     """
     specs: list[GuidelineSpec] = []
@@ -107,8 +105,6 @@ def related(
     """Return guidelines with unique ids, noting the faults between them.
 
     Args:
-        guidelines: Those that could be read.
-        faults: Takes every fault.
         written: Number of all guidelines. If some could not be read, no relation is judged.
     """
     faults += taken_ids(guidelines)
@@ -248,10 +244,6 @@ def with_guidelines(spec: JourneySpec, extra: Sequence[GuidelineSpec]) -> Journe
 
     Of their tools it has those that it declares itself. Its version says that they belong to it,
     and replies are checked if one of them is critical.
-
-    Args:
-        spec: The journey, or the concierge.
-        extra: Guidelines of global scope; with none, the journey stays as it is.
 
     Raises:
         JourneyDefinitionError: One has the id of a guideline of the journey, or is related to one

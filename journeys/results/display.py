@@ -35,9 +35,7 @@ class Drawing:
     """A journey as a picture: notebooks show it as SVG, a terminal as text.
 
     Attributes:
-        spec: The journey that is drawn.
         here: The current pathway of a session; empty for none.
-        paused: The pathways on its stack.
     """
 
     spec: JourneySpec
@@ -65,15 +63,7 @@ def session_html(
     messages: Sequence[Mapping[str, Any]],
     context: Mapping[str, Any],
 ) -> str:
-    """Show a session as a conversation: its place, the latest messages and the context.
-
-    Args:
-        journey: Id of the journey.
-        session: Id of the session, with its version.
-        place: Its place, as of `place_html`.
-        messages: The latest messages.
-        context: The context.
-    """
+    """Show a session as a conversation: its place, the latest messages and the context."""
     known = json.dumps(context, indent=2, ensure_ascii=False, default=str)
     body = [
         f'<div><b>{escape(journey)}</b> <span style="{_FAINT}">session {escape(session)}</span>'

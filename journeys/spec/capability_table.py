@@ -87,7 +87,6 @@ def part(name: str) -> ModuleType:
 
     Raises:
         ConfigurationError: Its folder, or a package that it needs, is not installed.
-        KeyError: There is no capability of this name.
     """
     module = CAPABILITIES[name].module
     try:

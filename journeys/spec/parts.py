@@ -35,7 +35,6 @@ def pathways_of(part: JourneySpec, forgets: Sequence[str]) -> Iterator[PathwaySp
     """Yield the pathways of a part; where it ends, they lead to the reception.
 
     Args:
-        part: The journey.
         forgets: Context names that are removed where it ends.
     """
     for pathway in part.pathways.values():

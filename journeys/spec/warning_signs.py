@@ -267,7 +267,6 @@ def unset_names(spec: JourneySpec, known: Collection[str]) -> Iterator[Unset]:
     A journey with activation conditions is checked with the others, which may set these names.
 
     Args:
-        spec: The journey.
         known: Names that something in it puts into the context.
     """
     if spec.activation and not spec.parts:
@@ -336,12 +335,7 @@ def collected_names(spec: JourneySpec) -> set[str]:
 
 
 def collecting_warnings(spec: JourneySpec, known: Collection[str]) -> Iterator[Fault]:
-    """Yield the warnings of fields and effects.
-
-    Args:
-        spec: The journey.
-        known: Names that something in it puts into the context.
-    """
+    """Yield the warnings of fields and effects."""
     for pathway in spec.pathways.values():
         fields = pathway.form.fields if pathway.form else ()
         for number, field in enumerate(fields):

@@ -36,8 +36,6 @@ class Callee:
     """Call of an agent, with a payload and a sink for streamed text.
 
     Attributes:
-        name: Its name.
-        call: Calls it.
         signature: Its contract, if it is not the pathway's.
         asked: Gives how to call it with what its pattern asks of a model; None if it is not one.
         localized: Gives it as it is for the locale that a session brought; None: it is the same.
@@ -58,13 +56,9 @@ def as_agent(name: str, given: Any, overdue: Overdue) -> Callee:
     """Return how to call what an author registered.
 
     Args:
-        name: The agent's name.
         given: A function, async function, async generator of text, Runnable, compiled graph, or an
             object with `arun` or `run`; see `call_of` for what it may take.
         overdue: Called when a turn continues without a thread; returns the callback for its end.
-
-    Raises:
-        ConfigurationError: It is not one of these, or takes other arguments.
     """
     if isinstance(given, Pipeline):
         return Callee(name, _pipeline(name, given, overdue))

@@ -94,9 +94,7 @@ class Speculation:
 
     Attributes:
         place: Pathway, and path of the agent in it.
-        question: The question to the model.
         rules: The guidelines that it is asked under; those that a model still judges are `unsure`.
-        came_out: Takes whether it was wrong.
         usage: Counts the request alone.
     """
 
@@ -113,13 +111,7 @@ class Speculation:
     _hear: Hear | None = None
 
     def begin(self, chat: ChatClient, seconds: float, *, live: bool) -> None:
-        """Ask the model, in a separate task.
-
-        Args:
-            chat: The model.
-            seconds: Longest that it may take.
-            live: True if the answer is wanted piece by piece.
-        """
+        """Ask the model, in a separate task."""
         until = asyncio.get_running_loop().time() + seconds
         listen = self._tried if live else None
 
@@ -144,10 +136,6 @@ class Speculation:
     async def answer(self, listen: Callable[[], Hear] | None, usage: Usage) -> ChatAnswer:
         """Return the answer to the agent that asks the same; its text is streamed from now on.
 
-        Args:
-            listen: Called for what takes the words.
-            usage: Takes over what was counted.
-
         Raises:
             ModelError: There is no usable answer; `kind` says why.
         """
@@ -167,7 +155,6 @@ class Speculation:
         """Stop the request, unless its answer was taken; its tokens are all that is kept of it.
 
         Args:
-            usage: Takes the tokens.
             wrong: True if the message led elsewhere; a turn that is cut off says nothing of that.
         """
         if self._is_over:
@@ -221,7 +208,6 @@ class OutputSink(Protocol):
 
     Attributes:
         live: True if there is a listener, so that streaming is useful.
-        usage: Counts what models are asked.
         rules: The guidelines that hold for a model, those that count first at the front.
         log: Takes how calls of tools ended; None if it is not recorded.
         calls: The results of tools before the agent asked, and now.
@@ -250,9 +236,6 @@ class AgentContract:
     """Contract of a model agent, made once for each of its pathways.
 
     Attributes:
-        signature: Its inputs and outputs.
-        system: Its system text.
-        schema: The JSON schema of its outputs.
         strict: True if a model can be held to that strictly.
     """
 
@@ -304,10 +287,6 @@ class ModelCaller:
     """Calls a model as an agent: one deadline for all it takes, one repair of its answer.
 
     Attributes:
-        contract: The contract of the agent.
-        chat: The model.
-        toolbox: The tools that it may call.
-        seconds: Longest that it may take.
         who: Returns its identity, in words; None if it is known. It follows the text that all
             agents of the contract get, so that providers can cache the beginning for all of them.
     """
@@ -319,11 +298,7 @@ class ModelCaller:
     who: Callable[[], str] | None = None
 
     async def __call__(self, payload: Mapping[str, Any], say: OutputSink) -> dict[str, Any]:
-        """Return the outputs of the signature.
-
-        Raises:
-            ModelError: There is no usable answer; `kind` says why.
-        """
+        """Return the outputs of the signature."""
         until = asyncio.get_running_loop().time() + self.seconds
         run = say.run or uuid4().hex
         occasion = Occasion(payload["context"], say.consent, say.log, say.calls, run)

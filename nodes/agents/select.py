@@ -25,7 +25,6 @@ class Match:
     """Score of an agent for a task.
 
     Attributes:
-        name: The agent's name.
         score: From 0, nothing fits, to 1: all that the task says is among its key words.
     """
 
@@ -54,9 +53,6 @@ async def choose(
     """Choose the `k` agents that fit a task best.
 
     Args:
-        task: The task, in words.
-        agents: The candidates.
-        k: The largest number of chosen agents.
         embed: Turns texts into vectors; a card counts half by its words then, half by how close
             its vector is to the task's.
     """
@@ -97,7 +93,6 @@ class Cards:
         """Return the agents' scores in declared order.
 
         Args:
-            task: The task, in words.
             closeness: The similarity of each card to the task, from 0 to 1; it makes half of
                 the score where it is given.
         """
@@ -159,11 +154,6 @@ async def closeness(embed: Embed, task: str, cards: Sequence[AgentCard]) -> list
     Args:
         embed: Given texts, returns or awaits a vector for each. One that is not async runs in a
             thread.
-        task: The task, in words.
-        cards: The cards of the candidates.
-
-    Raises:
-        _EmbeddingsFailed: There are no vectors to go by.
     """
     try:
         async with asyncio.timeout(LONGEST):

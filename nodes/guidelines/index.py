@@ -51,7 +51,6 @@ class GuidelineCandidate:
     """A guideline that a message may touch.
 
     Attributes:
-        guideline: The guideline.
         keywords: Its keywords that the message (nearly) has, rarest first; at most five. None for
             one that is considered for every message.
         score: The share of these keywords; higher is better. 0 for one without keywords.
@@ -116,7 +115,6 @@ class Index:
         several more than one; of equals the narrower scope comes first, then the higher priority.
 
         Args:
-            message: The message of the user.
             places: The places of the session: guidelines of one of these places count.
             most: The largest number, unless more guidelines are considered in every turn.
         """
@@ -145,9 +143,6 @@ class Index:
         A message has a keyword if it has all its words in a row, in any of their forms.
 
         Args:
-            message: The message of the user.
-            places: The places of the session.
-            most: The largest number, best first as for candidates.
             alone: True if keywords decide alone, so that those with a condition hold as well, if an
                 author gave them keywords.
         """

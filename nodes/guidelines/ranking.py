@@ -38,9 +38,6 @@ class Ranking:
     The score of an entry is the share of the text's words that it has, rare words counting more:
     half of it for the words of the whole entry, half for those of the single part that has most of
     them, so that an entry about everything does not win by a word here and a word there.
-
-    Args:
-        entries: The parts of each entry; at least one each.
     """
 
     def __init__(self, entries: Sequence[Sequence[Part]]) -> None:

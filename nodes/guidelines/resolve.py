@@ -22,7 +22,6 @@ class Resolution:
     """Result of resolving the relations of guidelines.
 
     Attributes:
-        matched: Those that stay, in their order.
         dropped: The others in the same order, each with the reason in a short sentence.
     """
 

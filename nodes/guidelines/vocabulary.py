@@ -249,11 +249,7 @@ class Vocabulary:
 
     Args:
         counts: The terms, as `terms_of` and `parts_of` give them, with how many entries have each.
-        entries: The number of entries of the index.
         words: The words that the entries are written with, each with its term.
-
-    Attributes:
-        rarity: The weight of each term.
     """
 
     def __init__(
@@ -290,7 +286,6 @@ class Vocabulary:
         """Return the terms that a message says, each with how sure it is that it is meant.
 
         Args:
-            message: The message.
             fits: Says whether a term matters. Words that are no such term are compared with those
                 that they resemble; without it none are.
         """
@@ -309,12 +304,7 @@ class Vocabulary:
         return heard
 
     def meant(self, term: str, word: VocabularyWord) -> dict[str, int]:
-        """Return the terms that a single word says or resembles, each with how sure that is.
-
-        Args:
-            term: The term of the word.
-            word: The word.
-        """
+        """Return the terms that a single word says or resembles, each with how sure that is."""
         number = self._automaton.get(term, None)
         said = {} if number is None else dict(self._meanings[number])
         if said.get(term) != SURE and _is_spelled(word):

@@ -84,8 +84,6 @@ def check_finished(message: Any, most: int, *, says_so: bool) -> None:
     """Refuse an answer that was cut off or withheld.
 
     Args:
-        message: The model's message.
-        most: The largest number of tokens that it was allowed.
         says_so: True if this kind of model always tells why it stopped, so that an answer without a
             reason was cut off on its way.
 
@@ -115,9 +113,7 @@ def limited(chat: ChatClient, config: JourneyConfig, most_tokens: int) -> ChatCl
     """Return a model whose answers have a limit, and that rests after failures in a row.
 
     Args:
-        chat: The model.
         config: Says when it rests, in all sessions of the process.
-        most_tokens: Largest number of tokens of each answer.
     """
     chat = replace(chat, most_tokens=most_tokens)
     if chat.cassette is not None and chat.cassette.is_offline:
@@ -161,11 +157,7 @@ def _own_of(model: Any) -> object:
 
 @contextmanager
 def rested(chat: ChatClient) -> Iterator[None]:
-    """Call a model unless its breaker is open, and record whether it answers.
-
-    Raises:
-        ModelError: It rests; with kind "unavailable".
-    """
+    """Call a model unless its breaker is open, and record whether it answers."""
     if chat.breaker is None:
         yield
         return
@@ -203,8 +195,6 @@ class Question:
     Attributes:
         messages: The conversation, as OpenAI writes messages.
         schema: JSON schema of the answer, and whether it is closed enough to be held to strictly.
-        schema_name: The name of the schema.
-        tools: The tools that it may call, in OpenAI's format of functions.
     """
 
     messages: Sequence[Message]
@@ -230,14 +220,8 @@ async def ask(
     asked at all for a while.
 
     Args:
-        chat: The model.
-        question: The question to ask.
         until: The deadline, on the event loop's clock.
-        usage: Counts the calls and the tokens.
         listen: Called at the beginning of each try, for what takes its answer piece by piece.
-
-    Raises:
-        ModelError: There is no usable answer; `kind` says why.
     """
     if until <= asyncio.get_running_loop().time():  # which says nothing of the model
         raise ModelError("timeout", "no time was left for the model")
@@ -368,11 +352,7 @@ _REPLY: Mapping[str, Any] = {
 async def object_asked(
     chat: ChatClient, question: Question, until: float, usage: Usage
 ) -> dict[str, Any]:
-    """Return the object that a model answers with.
-
-    Raises:
-        ModelError: There is no usable answer in time.
-    """
+    """Return the object that a model answers with."""
     answer = await ask(chat, question, until, usage)
     try:
         return object_in(answer.text)
@@ -383,11 +363,7 @@ async def object_asked(
 async def reply_asked(
     chat: ChatClient, name: str, messages: list[dict[str, str]], until: float, usage: Usage
 ) -> str:
-    """Return what a model says to the user, which is all that it is asked for.
-
-    Raises:
-        ModelError: There is no usable answer in time.
-    """
+    """Return what a model says to the user, which is all that it is asked for."""
     question = Question(messages, name, _REPLY, strict=True)
     said = (await object_asked(chat, question, until, usage)).get(REPLY)
     if not isinstance(said, str) or not said.strip():
@@ -400,13 +376,7 @@ _LEAST = 0.1
 
 
 def seconds_for(turn: Turn, config: JourneyConfig, seconds: float) -> float:
-    """Return how long one more question of a turn may take; 0 if it is not to be asked.
-
-    Args:
-        turn: The record of the turn.
-        config: Its budget.
-        seconds: The question's own limit.
-    """
+    """Return how long one more question of a turn may take; 0 if it is not to be asked."""
     left = config.model_budget_seconds - turn.get("model_seconds", 0.0)
     return min(seconds, left) if left > _LEAST * min(seconds, config.model_budget_seconds) else 0.0
 

@@ -135,9 +135,7 @@ class Cassette:
     its request differs, and other requests go to the model.
 
     Args:
-        answers: The recorded answers.
         model: The argument `model` of `Journey` for requests that are not recorded; False: none.
-        records: True to record.
         in_order: True if calls come one after the other, without speculation.
 
     Attributes:
@@ -200,13 +198,6 @@ class Cassette:
         ask: AskModel,
     ) -> ChatAnswer:
         """Return the recorded answer to a question, or that of the model.
-
-        Args:
-            question: The question.
-            usage: Counts the calls and the tokens.
-            until: The deadline, on the event loop's clock.
-            listen: See `ask`.
-            ask: Asks the model.
 
         Raises:
             ModelError: The model failed when it was recorded; or there is no answer.

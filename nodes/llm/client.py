@@ -73,13 +73,11 @@ class ChatClient:
     setting, but all of them call functions: there the answer is the call of one.
 
     Attributes:
-        model: The chat model.
         name: Name of a model to ask instead of the default; None: the default.
         is_openai: True if it speaks OpenAI's chat completions.
         retries_itself: True if its client tries again by itself.
         breaker: Leaves it alone where it does not answer; None: it is always asked.
         cassette: Has its answers, or records them; None: it is asked itself.
-        most_tokens: Largest number of tokens of each answer.
     """
 
     model: Any = field(repr=False)

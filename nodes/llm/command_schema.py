@@ -46,7 +46,6 @@ def offered(form: Asking | None, targets: Sequence[str]) -> list[str]:
 
     Args:
         form: The form as a model gets it; None if nothing is collected.
-        targets: Ids of the pathways that a message may lead to.
     """
     if form is None or not form.is_asked:
         return ["go"] if targets else []
@@ -90,8 +89,6 @@ def command_list(commands: Sequence[str], fields: Names, targets: Names) -> dict
     """Return the schema of the commands: a list of flat objects.
 
     Args:
-        commands: The commands that there are in the journey.
-        fields: The names of its fields.
         targets: The pathways that a message may lead to in it. Where it collects, a command may
             also be about an option, and those are made in each turn: then it is any text.
     """
@@ -128,9 +125,6 @@ def command_in(item: Any) -> Command:
 
     It may name a field or an option that is not there: the consumer of commands drops and audits
     it.
-
-    Raises:
-        Misfit: It is no command.
     """
     if not isinstance(item, dict):
         raise SchemaMisfit("a command must be an object")
@@ -142,11 +136,7 @@ def command_in(item: Any) -> Command:
 
 
 def text_in(given: _Given, name: str, most: int = MOST_WORDS) -> str:
-    """Return a text of an answer, "" for null.
-
-    Raises:
-        Misfit: It is neither.
-    """
+    """Return a text of an answer, "" for null."""
     value = given.get(name)
     if value is None:
         return ""
@@ -156,11 +146,7 @@ def text_in(given: _Given, name: str, most: int = MOST_WORDS) -> str:
 
 
 def confidence_in(given: _Given) -> float:
-    """Return a confidence; one outside of 0 to 1 is left for the steps to refuse and audit.
-
-    Raises:
-        Misfit: It is no number.
-    """
+    """Return a confidence; one outside of 0 to 1 is left for the steps to refuse and audit."""
     value = given.get("confidence")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise SchemaMisfit("a confidence must be a number from 0 to 1")

@@ -21,16 +21,13 @@ class FormField:
     """A field as a model sees it.
 
     Attributes:
-        name: Its name, which commands use.
         title: Its name for users.
-        type: The type of its values.
         question: The runtime's own question for it.
         about: The purpose of the value.
         choices: The possible values, if they are a closed list.
         status: collected, open, skipped, or closed: it does not count at present, but may
             once the message has given others.
         value: Its value as users read it; empty if there is none to be seen.
-        required: True if it may not be left open.
         hint: The possible values, in words.
     """
 
@@ -64,17 +61,14 @@ class Asking:
     """The open form in a prompt, with the allowed commands.
 
     Attributes:
-        task: The name of the form's task for users.
         fields: Its fields, and those of the pathways that a message may lead to.
         asked: The last question to the user.
         reopened: Fields of other tasks that are asked for again.
         correctable: Fields of other tasks whose values may be changed.
         given: Names of the fields that have a value, the last given last.
         paused: The tasks that wait, the last one first.
-        tasks: The names of the possible tasks for users.
         person: True if there is a person to hand the conversation to.
         sentiment: The mood that calls for a person, in words; empty: none.
-        personality: The style of a reply.
         worded: True if the model words the reply; it does where no agent is declared.
         collects: True if anything is collected here; else a message may only ask for a person.
         read: The commands that were read in the message without a model, as data.
@@ -169,16 +163,10 @@ def asking_of(
     """Return a form for a model. It never contains a sensitive value.
 
     Args:
-        task: The name of the form's task for users.
-        fields: The fields of the form and of what it may lead to, in order.
         shown: Name -> value as users read it, of every field that has one, the last given last.
-        skipped: Names of the fields that the user left open.
-        closed: Names of the fields that do not count at present.
-        reopened: Fields of other tasks that are asked for again.
         correctable: Fields of other tasks whose values may be changed; without a value in
             `shown`, none is.
         questions: Name -> how the runtime asks for it; otherwise the field's own words.
-        hints: Name -> what is taken, in words.
         **moment: The other attributes of `Asking`.
     """
     asked_as, taken = questions or {}, hints or {}
@@ -280,11 +268,7 @@ _FORMALITY = {"formal": "formal", "neutral": "", "casual": "casual"}
 
 
 def form_told(commands: Sequence[str]) -> str:
-    """Return the description of commands for a model, if the journey collects.
-
-    Args:
-        commands: All commands that there are in it.
-    """
+    """Return the description of commands for a model, if the journey collects."""
     meanings = [f"- {name}: {_MEANING[name]}." for name in commands]
     return "\n\n".join(["\n".join([_COLLECTING, *meanings]), _TAKING])
 

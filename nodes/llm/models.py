@@ -83,15 +83,7 @@ def without_provider(name: str) -> str:
 
 
 def check_name(name: str, where: str) -> None:
-    """Refuse a name whose provider is misspelt, or cannot be had here.
-
-    Args:
-        name: As it was written.
-        where: The place of its name, for the error.
-
-    Raises:
-        ConfigurationError: With the provider that is meant, or how to install its package.
-    """
+    """Refuse a name whose provider is misspelt, or cannot be had here."""
     prefix, colon, model = name.partition(":")
     if not colon or _ONLY.get() is not None:
         return
@@ -181,8 +173,6 @@ class ModelSet:
 
     Attributes:
         agents: For all work without its own model; None leaves that to the settings.
-        understanding: For what understands messages.
-        check: For what checks replies.
     """
 
     agents: Any = None
@@ -202,9 +192,7 @@ class Models:
 
     Attributes:
         handed: The chat model that was handed in; None makes models by their names.
-        name: Name of the model that was handed in so, for every step.
         own: Models of work that has its own, handed in likewise.
-        cache: The latest verdicts.
         in_one_loop: True if one event loop asks them, which alone can use a connection again.
         cassette: Has the answers of all of them, or records them.
         users: The users that have them open; the last one closes the connections.
@@ -325,9 +313,6 @@ def provided(name: str) -> ChatClient:
     """Return the model of a name with a provider, once for each event loop.
 
     How its connections are closed is its client's affair: some share them, and none says how.
-
-    Raises:
-        ConfigurationError: The provider's package is missing, or it cannot be made.
     """
     try:
         made = _provided.setdefault(asyncio.get_running_loop(), {})
@@ -360,11 +345,7 @@ def is_configured(
 def check_model(
     given: Any, config: JourneyConfig | None = None, spec: JourneySpec | None = None
 ) -> None:
-    """Refuse what no journey can be given as its model; load the libraries that it needs.
-
-    Raises:
-        ConfigurationError: As `open_models`.
-    """
+    """Refuse what no journey can be given as its model; load the libraries that it needs."""
     given = _behind(given)
     own = given.own if isinstance(given, ModelSet) else {}
     general = given.agents if isinstance(given, ModelSet) else given
@@ -482,11 +463,7 @@ def _cache_of(model: Any) -> VerdictCache:
 
 
 def chat_of(model: Any, name: str | None = None) -> ChatClient:
-    """Return a chat model that was handed in, by its own or another name.
-
-    Raises:
-        ConfigurationError: It is not one of LangChain's chat models.
-    """
+    """Return a chat model that was handed in, by its own or another name."""
     _check_handed(model)
     own_retries = getattr(model, "max_retries", 0) != 0
     return ChatClient(model, name, _is_openai(model), own_retries)

@@ -162,10 +162,7 @@ def understanding(*, moves: bool, rules: bool, form: str, here: str = "") -> str
     stays in its pathway.
 
     Args:
-        moves: True if there are moves to judge in the journey.
-        rules: True if there are rules to judge.
         form: The commands for the model, if the journey collects.
-        here: The open form for the model.
     """
     parts = [_JUDGING, _MOVES if moves else "", _RULES if rules else "", form, _DATA, here]
     return "\n\n".join(part for part in parts if part)

@@ -36,14 +36,7 @@ _VERDICT = {
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Judgement of a model on a reply.
-
-    Attributes:
-        is_valid: True if it follows all rules.
-        violations: The violations of the rules.
-        fixes: The suggested fixes.
-        confidence: The model's confidence, from 0 to 1.
-    """
+    """Judgement of a model on a reply."""
 
     is_valid: bool
     violations: tuple[str, ...]
@@ -56,9 +49,6 @@ class Examiner:
     """A model that checks the reply of one turn.
 
     Attributes:
-        chat: The model as it judges.
-        writer: The model as it writes a reply again.
-        usage: Counts its calls.
         until: The deadline of all its answers, on the event loop's clock.
         about: Further data for the model: the conversation, the message and the rules.
     """
@@ -70,21 +60,13 @@ class Examiner:
     about: Mapping[str, Any]
 
     async def judge(self, reply: str) -> Judgement:
-        """Return what the model says of a reply.
-
-        Raises:
-            ModelError: There is no usable answer in time.
-        """
+        """Return what the model says of a reply."""
         given = {**self.about, "reply": reply}
         question = Question(_told(JUDGING_REPLY, given), "validation", _VERDICT, strict=True)
         return judgement_in(await object_asked(self.chat, question, self.until, self.usage))
 
     async def rewrite(self, reply: str, violations: Sequence[str], fixes: Sequence[str]) -> str:
-        """Return the reply without what is wrong with it.
-
-        Raises:
-            ModelError: There is no usable answer in time.
-        """
+        """Return the reply without what is wrong with it."""
         wrong = {"violations": list(violations), "suggested_fixes": list(fixes)}
         given = {**self.about, "reply": reply, **wrong}
         told = _told(REWRITING, given)
@@ -99,11 +81,7 @@ def _told(system: str, given: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def judgement_in(answer: Mapping[str, Any]) -> Judgement:
-    """Return the judgement in a model's answer.
-
-    Raises:
-        ModelError: It is not of the schema.
-    """
+    """Return the judgement in a model's answer."""
     is_valid, confidence = answer.get("is_valid"), answer.get("confidence")
     number = isinstance(confidence, (int, float)) and not isinstance(confidence, bool)
     if not isinstance(is_valid, bool) or not number or not 0 <= float(confidence or 0) <= 1:
@@ -146,15 +124,8 @@ async def worded_anew(
     """Return texts as a model words them.
 
     Args:
-        chat: The model.
         manner: The style, in words for a model.
         message: The message that the texts answer.
-        texts: The texts.
-        until: The deadline, on the event loop's clock.
-        usage: Counts the call.
-
-    Raises:
-        ModelError: There is no usable answer in time.
     """
     system = "\n\n".join(filter(None, [_REWORDING, manner]))
     told = [
@@ -194,15 +165,7 @@ async def freeform(
     """Return what a model says to the last message, given these messages and nothing else.
 
     Args:
-        config: Settings of the session.
-        models: Its models.
-        usage: Counts the call.
-        messages: The messages that the model gets.
         spec: The journey with the model and the purpose; None: the config's model, and no purpose.
-        rules: The guidelines that hold, those that count first at the front.
-        until: The deadline of the turn, on the event loop's clock.
-        personality: The style.
-        language: The language of the user, two letters.
 
     Raises:
         ModelError: There is no usable answer within `model_timeout_seconds`, and by then.
@@ -247,15 +210,7 @@ async def answer_from(
     answer that names no passage which was given counts as none.
 
     Args:
-        chat: The model.
-        manner: The style, in words for a model.
-        question: The user's question.
         passages: All that it may answer from.
-        until: The deadline, on the event loop's clock.
-        usage: Counts the call.
-
-    Raises:
-        ModelError: There is no usable answer in time.
     """
     ids = [f"p{number}" for number in range(1, len(passages) + 1)]
     texts = [{"id": id_, "text": text} for id_, text in zip(ids, passages, strict=True)]

@@ -97,9 +97,6 @@ def values_of(outputs: Sequence[FieldSpec], text: str) -> dict[str, Any]:
 
     They are as the model wrote them: the caller of the agent converts them, and the result of an
     author's type need not be a valid input of that type.
-
-    Raises:
-        Misfit: It is no JSON object, or an output is missing or of another type.
     """
     given = object_in(text)
     values: dict[str, Any] = {}
@@ -136,11 +133,7 @@ def _may_be_null(field: FieldSpec) -> bool:
 
 
 def object_in(text: str) -> dict[str, Any]:
-    """Return the JSON object that a text begins with; a code fence around it does not matter.
-
-    Raises:
-        Misfit: There is none.
-    """
+    """Return the JSON object that a text begins with; a code fence around it does not matter."""
     start = text.find("{")
     if start < 0 or text[:start].strip(" \t\r\n`") not in ("", "json"):
         raise SchemaMisfit("it is not a JSON object")
@@ -157,12 +150,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 class StreamedReply:
-    """The reply in a structured answer, while the answer is written.
-
-    Attributes:
-        said: The reply so far.
-        whole: True if that is all of it.
-    """
+    """The reply in a structured answer, while the answer is written."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -220,7 +208,6 @@ def misfits(schema: Any, value: Any) -> str:
 
     Args:
         schema: The schema; True and {} fit anything. `$ref` is looked up in it alone.
-        value: Plain JSON.
 
     Source: JSON Schema 2020-12, without patterns and formats.
     """

@@ -99,7 +99,6 @@ class Parameters:
         shown: The tool as OpenAI writes functions, without what is not a model's to give.
         session: Parameter -> where the session fills it from.
         kept_back: Names of what is not a model's to give.
-        optional: Names of those that have a default.
         declared: JSON schema that a journey declares of what models give; None if it does not.
         takes_key: True if the tool takes the key of the call as `idempotency_key`.
     """
@@ -124,22 +123,14 @@ class Parameters:
         return schema.get("properties", {}), schema.get("required", ())
 
     def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a model that are its to give.
-
-        Raises:
-            ValueError: They do not fit what the journey declares.
-        """
+        """Return the arguments of a model that are its to give."""
         given = {name: value for name, value in arguments.items() if name not in self.kept_back}
         if self.declared is not None and (faults := misfits(self.declared, given)):
             raise ValueError(f"the arguments do not fit: {faults}")
         return given
 
     def filled(self, given: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all arguments: the model's, and those that the session fills.
-
-        Raises:
-            LookupError: The context lacks one that has no default.
-        """
+        """Return all arguments: the model's, and those that the session fills."""
         values = {
             name: copied(source.value_in(context, name)) for name, source in self.session.items()
         }
@@ -156,11 +147,7 @@ class Parameters:
         return {**arguments, KEY: key} if self.takes_key else {**arguments}
 
     def check(self, arguments: Mapping[str, Any]) -> None:
-        """Refuse what does not fit.
-
-        Raises:
-            ValueError: Something does not fit; the text says what.
-        """
+        """Refuse what does not fit."""
         if self.is_json_schema:
             if faults := misfits(self.schema, dict(arguments)):
                 raise ValueError(f"the arguments do not fit: {faults}")
@@ -297,7 +284,6 @@ class Occasion:
     """For whom tools are run.
 
     Attributes:
-        context: The journey's context.
         consent: The confirmations of the user; None if there is no user.
         log: Takes how calls ended; None if it is not recorded.
         calls: The results of tools before the agent asked; None if no tool runs again.
@@ -336,8 +322,6 @@ class Toolbox:
     """The tools of one agent.
 
     Attributes:
-        agent: Its name.
-        tools: Name -> tool.
         overdue: Called when a turn continues without the thread of a sync tool.
         reserve: Name -> tool that a guideline gives the agent in the turns in which it holds.
     """
@@ -382,8 +366,6 @@ class Toolbox:
         """Run a tool that a pathway calls by itself, and return what it gave.
 
         Raises:
-            ValueError: The arguments do not fit.
-            LookupError: The context lacks what the session fills in.
             Exception: Whatever the tool raises.
         """
         usable = self.tools[name]
@@ -402,8 +384,6 @@ class Toolbox:
         end of it. It is not known what a failed tool did before it failed, so no text mentions it.
 
         Args:
-            call: The call.
-            occasion: For whom.
             told_of: Names of tools whose failure the model knows.
             failed: Takes the name of this one if it fails.
 
@@ -455,12 +435,6 @@ class Toolbox:
     def _prepared(
         self, call: ModelToolCall, occasion: Occasion
     ) -> tuple[Usable, dict[str, Any], dict[str, Any]]:
-        """Return the tool of a call, the arguments that it was given, and all that it is run with.
-
-        Raises:
-            LookupError: There is no such tool, or the context lacks what the session fills in.
-            ValueError: The arguments do not fit.
-        """
         usable = self.tools.get(call.name)
         if usable is None:
             known = ", ".join(self.tools) or "none"
@@ -507,12 +481,9 @@ def toolbox_of(
     """Return the tools of an agent.
 
     Args:
-        agent: Its name.
         given: Typed functions, LangChain tools, and `Tool`s of either.
-        overdue: Called when a turn continues without the thread of a sync tool.
         allowed: Names of those that it may use; None for all that are not reserved.
         shared: Tools of the journey, by name; one that the agent brings itself comes first.
-        reserved: Names of those that only a guideline gives.
 
     Raises:
         ConfigurationError: One of them is not one of these, has no description, or a name that is
@@ -543,11 +514,7 @@ def toolbox_of(
 
 
 def shared_tool(name: str, given: Any, declared: ToolSpec | None = None) -> Usable:
-    """Return a tool of the journey under its name there, and as the journey declares it.
-
-    Raises:
-        ConfigurationError: It is no tool.
-    """
+    """Return a tool of the journey under its name there, and as the journey declares it."""
     usable = _usable(name, given if isinstance(given, Tool) else Tool(given))
     if usable.tool.name != name:
         usable = replace(usable, tool=usable.tool.model_copy(update={"name": name}))

@@ -71,7 +71,6 @@ def accepted_commands(
     A value needs no more than a confidence: whether it is enough depends on what was asked.
 
     Args:
-        commands: The commands of a model that are open now.
         least: Least confidence of what is not a value.
     """
     kept: list[Command] = []
@@ -96,11 +95,6 @@ def open_now(
 
     A model may name all parts of the journey, for the schema of its answer is the same in all of
     it. A verdict on a closed question that says no asks for nothing, and is passed by.
-
-    Args:
-        commands: The commands of a model.
-        candidates: The transitions that it was to judge.
-        form: The form that it got; None if nothing is collected.
     """
     moment = _Moment(candidates, form)
     kept: list[Command] = []
@@ -165,11 +159,6 @@ class JourneyNames:
 
     Attributes:
         questions: The transitions that a model may judge.
-        targets: The pathways that they lead to.
-        commands: The commands.
-        fields: The fields of all forms.
-        rules: The guidelines that a model may judge.
-        is_worded: True if it words replies anywhere.
     """
 
     questions: tuple[str, ...]
@@ -262,11 +251,6 @@ def understood_in(text: str, *, moves: bool = True, form: bool = False) -> Under
     not of the schema fails the whole answer: half of a verdict must not move a session. A
     command that names what is not there is left for the steps to drop and audit.
 
-    Args:
-        text: The answer.
-        moves: True if it was asked where the message leads.
-        form: True if it was asked what the message does to a form.
-
     Raises:
         Misfit: The answer is not of the schema.
     """
@@ -336,12 +320,8 @@ class MessageSituation:
     another, and a verdict never carries anything of another session.
 
     Attributes:
-        spec: The journey.
-        position: The position of the session.
         said: The last words of the assistant.
-        message: The message of the user.
         candidates: The transitions that it is to judge.
-        guidelines: The guidelines that it is asked about.
         form: The form that is open, and what was asked of it.
         rules_here: The guidelines that it may be asked about in the current pathway;
             none where they are many.
@@ -441,14 +421,7 @@ async def understood(
     intent cache).
 
     Args:
-        moment: The questions of the call.
-        models: The models of the journey.
-        config: Its settings.
-        usage: Counts the call.
         seconds: Longest wait, retries included; None takes `intent_timeout_seconds`.
-
-    Raises:
-        ModelError: There is no usable answer in time.
     """
     chat = _chat_of(moment.candidates, models, config)
     key = moment.key(chat.called)

@@ -28,7 +28,6 @@ class AgentSelection:
 
     Attributes:
         chosen: `agent` and `score` of each, best first.
-        by: The way of the choice.
         flags: The reasons if it was not chosen in the requested way.
     """
 
@@ -47,9 +46,6 @@ class Chooser:
     """Chooses among the agents of a pipeline in one run.
 
     Attributes:
-        pipeline: The pipeline.
-        services: For a model's choice.
-        task: The task of the run, in words.
         turn: Place of the agent whose turn it is, where a saver keeps it; may be past the last one.
     """
 
@@ -65,9 +61,6 @@ class Chooser:
         the declared order; both are flagged.
 
         Args:
-            task: The task, in words.
-            agents: The candidates; at least one.
-            k: The largest number of chosen agents.
             mode: "semantic" or "a2a", "llm", "round-robin", "random" or "all"; where there is only
                 one, nothing has to be chosen.
         """

@@ -60,8 +60,6 @@ def identity_of(
 
     Args:
         pipeline: The pipeline of its pathway; None if it works alone.
-        path: The path of names that leads to it.
-        registered: Agents that the journey registered, with their cards.
     """
     *outer, name = path.split("/")
     lines: list[str] = []

@@ -17,7 +17,6 @@ class Memory:
     """The memory of one pipeline.
 
     Attributes:
-        turn: Place of the agent whose turn it is.
         breakers: Name of an agent -> its breaker; only where the limits want any.
     """
 

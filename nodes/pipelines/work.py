@@ -22,10 +22,8 @@ class Work:
     """Progress of a pipeline in one run.
 
     Attributes:
-        pipeline: The pipeline.
         results: The results of its agents, in the order in which they ended.
         progress: The notes of its own steps, by name.
-        registered: Agents that the journey registered for names in it, with their cards.
     """
 
     pipeline: PatternPipeline
@@ -89,9 +87,7 @@ class Conclusion:
     Attributes:
         values: Outputs, in the order in which they count; one dict, or one for each agent where
             several speak for the pipeline.
-        report: The pattern's report of the run.
         blame: Path of the agent through which it failed as a whole; None if it did not.
-        error: The error, if it failed.
     """
 
     values: Sequence[Mapping[str, Any]] = ()
@@ -104,13 +100,7 @@ class Rules(Protocol):
     """The rules of one pattern, free of any graph."""
 
     def brief(self, work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
-        """Return what an agent is asked now; None if there is nothing left to ask it.
-
-        Args:
-            work: The work so far.
-            name: The agent.
-            part: The part of the task that it got, if any.
-        """
+        """Return what an agent is asked now; None if there is nothing left to ask it."""
 
     def conclude(self, work: Work) -> Conclusion:
         """Return the result of a finished run."""
@@ -137,7 +127,6 @@ def shown(results: Sequence[AgentOutput], **also: str) -> list[dict[str, Any]]:
     """Return results as agents are shown them: who, and what.
 
     Args:
-        results: Those of agents that did not fail.
         **also: Names under which further notes are shown: name -> key of the result.
     """
     listed = []
@@ -181,13 +170,7 @@ def failed(result: AgentOutput, report: Mapping[str, Any], values: Any = ()) -> 
 
 
 def only(result: AgentOutput | None, report: Mapping[str, Any], waited_for: str) -> Conclusion:
-    """Return the end of a run for which one agent speaks.
-
-    Args:
-        result: The result of that agent; None if it was not called.
-        report: The pattern's report.
-        waited_for: The agent.
-    """
+    """Return the end of a run for which one agent speaks."""
     if result is None:
         return Conclusion((), report, waited_for, "it was not called: there is no input for it")
     if result.get("error"):
@@ -200,13 +183,9 @@ class Member:
     """The place of one agent.
 
     Attributes:
-        pathway: The pathway that it works in.
-        pipeline: The pipeline there that it is a member of.
-        name: Its name among the members.
         prefix: Path of that pipeline within the pathway's, with "/" at its end; empty at the top.
         has_word: True if its text is certainly the reply, so that it can be streamed.
         timeout: Longest try, in seconds; None for no limit.
-        path: The path of names that leads to it from the top.
         place: Its place among the members, from 0; a step of the pattern's own comes after them.
     """
 
@@ -267,12 +246,7 @@ def own_flags(results: Iterable[AgentOutput]) -> list[str]:
 
 
 def outcome_of(work: Work, ended: Conclusion) -> dict[str, Any]:
-    """Return what a run of a pipeline gives back: its outputs, and how they came about.
-
-    Args:
-        work: The work.
-        ended: Its result, with merged outputs.
-    """
+    """Return what a run of a pipeline gives back: its outputs, and how they came about."""
     worked = list(leaves(as_they_began(work.results)))
     failed = [_failure(result) for result in worked if result.get("error")]
     flags = own_flags(work.results)

@@ -22,7 +22,6 @@ class Finding:
 
     Attributes:
         text: The reply, without what is personal.
-        masked: Kinds of personal data that were in it.
         broken: Forbidden phrases that it has, or required ones that it lacks.
         judgement: The judgement of a model; None if no model was or could be asked.
         failure: The reason if a model was asked and did not judge it.
@@ -70,13 +69,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """Checks of the replies of one turn.
-
-    Attributes:
-        checks: The kinds of personal data, and the allowed exceptions.
-        guidelines: The guidelines to check the reply against.
-        examiner: The model that judges; None if none does.
-    """
+    """Checks of the replies of one turn."""
 
     checks: Validation
     guidelines: Sequence[GuidelineSpec]
@@ -86,7 +79,6 @@ class Examination:
         """Return what is wrong with a reply.
 
         Args:
-            reply: The reply.
             asks_always: True if a model is asked also of one that breaks a phrase, which is refused
                 for any answer of the model.
         """

@@ -345,7 +345,6 @@ class Detector:
     """Finds personal data in the pieces of one reply.
 
     Args:
-        kinds: The kinds to find, of `journeygraph.journeys.declarations.guidelines.PII`.
         allowed: Texts that are allowed although they look like personal data.
     """
 

@@ -33,10 +33,6 @@ class Filter:
     Attributes:
         found: The kinds that were masked, each time that one was.
 
-    Args:
-        kinds: The kinds to mask.
-        allowed: Texts that are allowed.
-
     >>> masking = Filter(["card"])
     >>> "".join([*map(masking.feed, ["Card 4111 1", "111 1111 1", "111, thanks"]), masking.flush()])
     'Card [card number], thanks'

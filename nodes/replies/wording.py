@@ -77,8 +77,6 @@ def changed(before: str, after: str, names: Iterable[str] = ()) -> str:
     """Return the kind of part that a reworded text lost or added; empty if none.
 
     Args:
-        before: The text.
-        after: The same in other words.
         names: Texts that must not change: values, options, names that things are
             called.
     """

@@ -25,12 +25,9 @@ class Consent:
     """Confirmations of an agent in this turn: calls that may run, and calls that it proposes.
 
     Args:
-        pathway: The pathway of the agent.
-        agent: Its name.
         turn: The turn; its `asked` are the calls of the turn before.
 
     Attributes:
-        turn: The number of the turn.
         asked: The calls that the user was asked about.
         pending: The calls that the agent asks about now.
     """
@@ -48,7 +45,6 @@ class Consent:
         Any other call than those that the user was asked about takes these back.
 
         Args:
-            tool: Name of the tool.
             given: The arguments as the model gave them.
             filled: All that the tool would be run with.
 

@@ -60,14 +60,11 @@ def checked(
     From 90 % of the limit on, the lists named in `prunable` lose their oldest entries.
 
     Args:
-        context: The context before.
-        ops: The operations.
         limit: Most bytes of the result.
         prunable: Names of lists.
         sized: A context and its size: if it is that before, only what changes is measured.
 
     Raises:
-        ContextMergeError: As `apply_ops`.
         ContextSizeExceededError: The result is over `limit` bytes; names the largest fields.
     """
     if not ops:

@@ -22,7 +22,6 @@ class EffectStep:
     """A step to take.
 
     Attributes:
-        turn: The turn that takes it.
         birth: Of the session, which distinguishes it from others of the same id; empty: it is older
             than that.
         name: `pathway.tool`.
@@ -64,7 +63,6 @@ class Effects(Protocol):
         A step that failed before is free again, under the key that it had.
 
         Args:
-            step: The step.
             known: Keys that the session's state knows of: they are over, and count no more.
 
         Raises:
@@ -128,10 +126,7 @@ class EffectsOutcome:
     """Outcome of a pathway's effects; a dict in the progress.
 
     Attributes:
-        said: The texts for the user, in order.
-        kept: Names of the context, and the results that are kept under them.
         done: Step -> key under which it was taken; also those of an earlier unfinished turn.
-        audit: The events, for the audit.
         ended: The outcome: done; failed (the last try did nothing), late (outcome unknown, safe
             to repeat by its key) or doubted (unknown with earlier values; not tried with these),
             which wait for a yes to be tried again; unsure; or outdated (a value that it would use
@@ -140,8 +135,6 @@ class EffectsOutcome:
         unsure: The steps of the session with an unknown outcome, after this run.
         asked: The question to the user then: whether to try again, to call a person, or for a
             value.
-        attempts: At fields, where values were taken back.
-        ops: The changes of the context by it.
         dialogue: Attributes of the dialogue state that this changes, with their new values.
     """
 

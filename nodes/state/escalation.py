@@ -85,10 +85,8 @@ class PolicyFacts:
 
     Attributes:
         asked: Reason of a request for a person: asked or sentiment; empty: none.
-        message: The message of the user.
         exhausted: Names of fields with `max_attempts` refused values in a row.
         failures: Turns in a row that failed or were not understood.
-        context: The context.
         seconds: The age of the conversation.
         collected: True if all fields of the live branches are collected.
         called: Standing policies that called a person before and have held ever since.

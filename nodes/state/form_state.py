@@ -41,11 +41,7 @@ def current_value(attempts: Attempts, name: str) -> Any:
 
 
 def field_named(spec: JourneySpec, name: str) -> Field:
-    """Return the field of a name, declared anywhere in the journey.
-
-    Raises:
-        KeyError: There is none.
-    """
+    """Return the field of a name, declared anywhere in the journey."""
     for pathway in spec.pathways.values():
         if pathway.form and name in pathway.form:
             return pathway.form[name]
@@ -93,9 +89,6 @@ class FormState:
 
     Attributes:
         pathway: The pathway; one without a form has an empty sheet.
-        attempts: All attempts that the state keeps, by field.
-        context: The context of the session.
-        dialogue: The dialogue state of the session.
         confirms: True if guessed values are confirmed here, before an effect.
         carried: Gives the guessed fields of other pathways that its effects use.
     """

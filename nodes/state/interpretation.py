@@ -46,11 +46,9 @@ class Understood:
 
     Attributes:
         commands: The commands of the message, with verdicts on transitions.
-        guidelines: The guidelines that hold.
         reply: The model's reply to the user; None if it wrote none.
         asks: Name of the field that this reply asks for; None: it asks for none. What was
             collected is read back by the runtime alone, for the user says yes to that.
-        dropped: Commands that do not count.
     """
 
     commands: list[Command] = field(default_factory=list)
@@ -65,10 +63,8 @@ class HeldGuideline:
     """A guideline that holds for a message.
 
     Attributes:
-        guideline: The guideline.
         tier: The source: model, code, keyword, always; or bypassed, if it cannot be judged.
         confidence: From 0 to 1; what is not a model is sure.
-        reason: The reason, in a few words.
     """
 
     guideline: GuidelineSpec
@@ -85,7 +81,6 @@ class GuidelineCandidates:
         asked: Those that a model is to judge.
         held: Those that hold without one.
         denied: Ids of those that code judged, and that do not hold.
-        audit: The failures while they were found.
         bypassed: True if some could not be judged.
     """
 
@@ -105,16 +100,12 @@ class Interpretation:
 
     Attributes:
         position: The position of the session when the message was read.
-        parse: The reading of the message without a model.
         welcomed: The number of replies to a user who returns after a pause.
         is_certain: True if no model has to judge the message.
         verdicts: The verdicts on triggers that need no model.
         doubted: Patterns that contradict each other, which count only if no model answers.
-        open_now: Transitions that may fire now.
         questions: Transitions that a model may judge.
-        guideline_candidates: Guidelines that may hold.
         form: The open form for a model, an `Asking`; None if no form is open.
-        answer: The answer of a model.
     """
 
     position: Position

@@ -232,11 +232,6 @@ def left(spec: JourneySpec, position: Position, place: str) -> Position:
     """Return a position without what belongs to a journey that is left.
 
     Its conditions are armed again, and what it asked the user about is not done any more.
-
-    Args:
-        spec: The concierge.
-        position: The position of the session.
-        place: The pathway in which the journey is left.
     """
     journey = spec.pathways[place].journey
     own = {
@@ -292,10 +287,6 @@ def wrote(
     """Return a position after a pathway gave these names their values.
 
     Args:
-        spec: The journey.
-        position: The position of the session.
-        pathway: The pathway that ran.
-        names: The names that it wrote.
         changes: True if the message that led to it is what it wrote them from: then it changes
             these, as in "make it Sunday instead", and other values that it wrote stay.
     """

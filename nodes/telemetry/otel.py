@@ -90,7 +90,6 @@ def measure(metric: str, labels: Labels, value: float = 1) -> None:
     """Take a value into a metric.
 
     Args:
-        metric: Name of the metric.
         labels: Names and kinds only: no session, no text of users or models.
         value: A value of a histogram, a number to add to a counter or a level (which a negative
             one lowers), or the new value of a gauge.
@@ -181,7 +180,6 @@ def report(level: int, event: str, **details: Any) -> None:
     """Write an event into the log.
 
     Args:
-        level: As logging has them.
         event: The name of the event, one word that does not change between releases.
         **details: Names, kinds, counts and times: no text of users or models. The record keeps an
             error as `exc_info`, for handlers that may show its text.
@@ -198,7 +196,6 @@ def part_raised(part: str, name: str, error: BaseException) -> None:
     Args:
         part: The kind of part: agent, tool, retriever, condition or validator.
         name: Its name, or the place where it is declared.
-        error: The error.
     """
     text = {} if scope.get().get("sensitive") else {"exc_info": error}
     report(logging.DEBUG, RAISED, part=part, name=name, **text)

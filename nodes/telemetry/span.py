@@ -93,8 +93,6 @@ class Trail:
         Words that are in the reply are kept there alone: the step has their place in it.
 
         Args:
-            reply: The reply of the turn.
-            failure: The kind of error that the turn failed with.
             is_refused: True if the reply took the place of one that must not be shown: words that
                 are not in it are not kept.
         """
@@ -134,10 +132,7 @@ class Span:
     """A piece of work, open as a block.
 
     Attributes:
-        kind: Its kind among the steps of the audit.
-        attributes: Its attributes; more may be added while it is open.
         outcome: The outcome: "ok", "failed", "cancelled", or "paused" by LangGraph.
-        fault: The kind of its error; None without one.
         trail: The steps of the turn; None unless the span is of a turn.
     """
 
@@ -167,9 +162,7 @@ class Span:
         """Make a span, which begins as a block.
 
         Args:
-            kind: Its kind among the steps of the audit.
             name: Its name in OpenTelemetry; without one, it is a step of the audit alone.
-            attributes: Its attributes that are known at its beginning.
             label: Name of its step; empty: its name without the first word.
             trail: Its own steps; without one, it is a step of the turn that runs here.
             **names: Data for all log events within it.
@@ -373,10 +366,7 @@ class TurnSpan(Span):
         """Make the span of a turn, with steps.
 
         Args:
-            journey: Id of the journey.
-            version: Its version.
             session: Pseudonym of the session.
-            turn: Its number.
             tenant: Its tenant; empty: the one of programs that name none.
             sensitive: True: no text of an error is reported, not even to a developer.
         """
@@ -514,7 +504,6 @@ class AgentSpan(Span):
         """Make the span of a try.
 
         Args:
-            path: The path of the agent in its pipeline.
             timeout: The seconds that it has; who cancels it then does so because its time is up.
         """
         name = path.rpartition("/")[2]
@@ -590,8 +579,6 @@ def breaker_changed(*, opened: bool, agent: str = "", model: str = "") -> None:
 
     Args:
         opened: False: it answers again.
-        agent: The path of the agent.
-        model: The name of the model, where no agent is given.
     """
     labels = {_AGENT: agent.rpartition("/")[2], **_where()} if agent else {_MODEL: model}
     who = {"agent": agent} if agent else {"model": model}

@@ -49,17 +49,11 @@ async def run_agent(
     """Give an agent its inputs; add what it gives back to the results of its pipeline.
 
     Args:
-        state: The state of its pipeline.
-        services: Services of the turn.
-        member: The place of the agent.
-        after: Chooses the next node from its result.
         calls: The results of tools before it asked, if it runs again.
 
     Raises:
-        BreakerOpenError: It failed too often recently, and is not called for a while.
         Exception: Whatever the agent raises; the node that calls this names pathway and agent.
         TypeError: It returned what no agent may return, or an output of another type than declared.
-        ValueError: It returned something that is not JSON.
     """
     loop = asyncio.get_running_loop()
     came = loop.time()
@@ -147,16 +141,7 @@ def _named(member: Member) -> dict[str, str]:
 
 
 async def guarded(call: Callable[[], Awaitable[Any]], member: Member, came: float) -> Any:
-    """Call an agent, unless its breaker is open; report the outcome to the breaker.
-
-    Args:
-        call: Calls it.
-        member: The place of the agent.
-        came: The start of its time.
-
-    Raises:
-        BreakerOpenError: It failed too often recently, and is not called for a while.
-    """
+    """Call an agent, unless its breaker is open; report the outcome to the breaker."""
     if member.pipeline.limits.breaker_failures is None:
         return await call()
     breaker = breaker_of(member.pipeline, member.name)

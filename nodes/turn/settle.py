@@ -216,12 +216,6 @@ def closed(
 ) -> Update:
     """Close the record; the replies of all runs become one message.
 
-    Args:
-        services: Services of the turn.
-        state: The state as the turn leaves it.
-        turn: Its record.
-        capabilities: The capabilities of the journey.
-
     Raises:
         InvalidPhaseError: The turn would bring the session into a phase that cannot follow.
     """

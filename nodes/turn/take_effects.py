@@ -309,7 +309,6 @@ def _lost_sight(error: Exception, *, in_doubt: bool) -> bool:
     """Return whether the outcome of a tool that raised is unknown.
 
     Args:
-        error: The error of the tool.
         in_doubt: True if the outcome of an earlier call was unknown. Then it has to say itself that
             there is nothing done: an error from below may be of this call alone.
     """

@@ -196,9 +196,6 @@ def is_refused(
     """Return whether a reply that was sent would not have been, had it been held back.
 
     Args:
-        spec: The journey.
-        turn: The record of its turn.
-        violations: The violations that a model found.
         confidence: The confidence of that model; None if no model judged it.
     """
     validation = _validation_at(spec, place_of(turn))

@@ -38,8 +38,6 @@ class Caller:
     """The client of a request.
 
     Attributes:
-        tenant: Its tenant.
-        scopes: The scopes of its key.
         user: The user whose sessions alone it reaches; None: it reaches all of its tenant.
         key_id: Id of its key, which is no secret; empty: no key is required here.
         session: The only session that it reaches; None: any.
@@ -62,12 +60,7 @@ class Caller:
         return not self.scopes.isdisjoint(_INCLUDED[scope])
 
     def reaches(self, session_id: str, owner: str | None) -> bool:
-        """Return whether the caller may know of a session.
-
-        Args:
-            session_id: Id of the session.
-            owner: The user who owns it; None: it has no owner.
-        """
+        """Return whether the caller may know of a session."""
         if self.session is not None and self.session != session_id:
             return False
         return self.user is None or self.user == owner
@@ -96,7 +89,6 @@ class AccessRule:
     """The rule of a route.
 
     Attributes:
-        scope: The scope that it needs.
         counts: The limit that it counts in, besides `requests`: "turns", "sessions" or "".
     """
 
@@ -155,11 +147,7 @@ RULES: Mapping[tuple[str, str], AccessRule] = {
 
 
 def rule_of(methods: Iterable[str], path: str) -> AccessRule:
-    """Return the rule of a route.
-
-    Raises:
-        ConfigurationError: The table has no rule for it.
-    """
+    """Return the rule of a route."""
     found: list[Any] = [RULES.get((method, path)) for method in sorted(methods)]
     if len(found) == 1 and found[0]:
         rule: AccessRule = found[0]

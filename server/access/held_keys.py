@@ -65,12 +65,7 @@ class HeldKeys:
 
     @contextmanager
     def hold(self, caller: Caller, stored: StoredKeys | None) -> Iterator[HeldKey]:
-        """Look at the key of a client while the block lasts.
-
-        Args:
-            caller: The client.
-            stored: The keys of the database; None: there are none.
-        """
+        """Look at the key of a client while the block lasts."""
         held = HeldKey(caller.ends)
         if stored is None or not is_key_id(caller.key_id):
             yield held

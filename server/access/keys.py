@@ -164,7 +164,6 @@ class KeyRequest:
     """Description of a key to be made.
 
     Attributes:
-        scopes: Names of its scopes.
         name: Its name, for people; up to 200 characters.
         user: The user whose sessions alone it reaches. Such a key can only talk.
         session: The only session that it reaches; it needs a user.
@@ -248,12 +247,6 @@ class StoredKeys:
     ) -> Page[ApiKey]:
         """Return a page of the keys of a tenant by id, after an id.
 
-        Args:
-            limit: Most keys of the page.
-            after: The last id of the page before.
-            tenant: The tenant.
-            tokens: True: tokens too.
-
         Raises:
             ConfigurationError: The limit is not from 1 to 1000.
         """
@@ -263,11 +256,7 @@ class StoredKeys:
         return paged([_read(row) for row in rows], most, lambda key: key.id)
 
     async def revoke(self, key_id: str, tenant: str = TENANT) -> ApiKey:
-        """End a key and the tokens that were made with it, or one token, now and for ever.
-
-        Raises:
-            UnknownKeyError: The tenant has no such key, or it is over.
-        """
+        """End a key and the tokens that were made with it, or one token, now and for ever."""
         key = await self._valid(key_id, tenant)
         at = stamp(now())
         row: Row = {"id_is": key.id, "now": at}
@@ -282,7 +271,6 @@ class StoredKeys:
                 a life as long.
             seconds: Seconds after which the other key ends, so that its users can change to the
                 new one; 0: now.
-            tenant: The tenant of both.
 
         Raises:
             UnknownKeyError: The tenant has no such key, or it is over, or was replaced.

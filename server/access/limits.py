@@ -46,8 +46,6 @@ class RateLimit:
         counted: The name of its setting without "limit_": "requests", "turns", "tokens",
             "sessions" or "wrong_keys".
         who: "key" (that of a user counts for the user), "tenant" or "address".
-        rate: The number and its time.
-        text: The rate, as written.
     """
 
     counted: str
@@ -61,7 +59,6 @@ class RateLimited:
     """A request that a limit refuses.
 
     Attributes:
-        limit: The limit.
         seconds: Seconds until its window ends, at least 1.
     """
 
@@ -70,15 +67,7 @@ class RateLimited:
 
 
 def read_limits(counted: str, text: str | None) -> list[RateLimit]:
-    """Return the limits of a setting, such as "key 60/minute, address 10/second".
-
-    Args:
-        counted: The name of the setting without "limit_".
-        text: Its value; None or "off" for no limit.
-
-    Raises:
-        ConfigurationError: It cannot be read.
-    """
+    """Return the limits of a setting, such as "key 60/minute, address 10/second"."""
     if text is None or text.strip().lower() in ("", "off"):
         return []
     return [_limit(counted, part.strip()) for part in text.split(",")]
@@ -102,9 +91,7 @@ class RateLimits:
     """Counts requests, and refuses those over a limit.
 
     Args:
-        limits: The limits.
         redis_url: A Redis or Valkey for the counts; None: memory.
-        clock: Returns the time in seconds since 1970, for counts in memory.
 
     Raises:
         ConfigurationError: The URL of Redis cannot be read, or its client is not installed.
@@ -138,7 +125,6 @@ class RateLimits:
         """Count a request, and return the limit that refuses it; None: it is admitted.
 
         Args:
-            caller: The client.
             counts: "turns" or "sessions" if the request counts as one, or "".
         """
         for counted in ("requests", counts):
@@ -150,7 +136,6 @@ class RateLimits:
         """Count what an admitted request does besides, such as to begin a session.
 
         Args:
-            caller: The client.
             counts: The `counted` of a limit. "turns" is refused too if a limit of tokens is
                 reached.
 

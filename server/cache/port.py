@@ -17,9 +17,7 @@ class Counts:
     """Counters of a cache.
 
     Attributes:
-        hits: Valid values.
         misses: Values that were missing, damaged, or had another version.
-        errors: Operations that failed or took too long.
         unasked: Operations that were skipped because the breaker was open.
     """
 
@@ -49,18 +47,10 @@ class Cache(Protocol):
         """Delete values."""
 
     async def erase(self, keys: Sequence[str]) -> None:
-        """Delete values that must not stay.
-
-        Raises:
-            CacheUnavailableError: The cache did not answer.
-        """
+        """Delete values that must not stay."""
 
     async def clear(self, prefix: str) -> int:
-        """Delete every value whose key has this prefix; return their number.
-
-        Raises:
-            CacheUnavailableError: The cache did not answer.
-        """
+        """Delete every value whose key has this prefix; return their number."""
 
     async def close(self) -> None:
         """Close the cache."""
@@ -75,12 +65,7 @@ MOST_BYTES = 64 * 2**20
 
 
 class MemoryCache:
-    """A cache in this process, for one event loop.
-
-    Args:
-        most_bytes: Maximum size of all values together.
-        clock: Returns the time in seconds.
-    """
+    """A cache in this process, for one event loop."""
 
     def __init__(
         self, most_bytes: int = MOST_BYTES, clock: Callable[[], float] = time.monotonic

@@ -43,11 +43,7 @@ class RedisCache:
     Args:
         url: "redis://:PASSWORD@HOST:PORT/NUMBER", "rediss://..." over TLS, or "unix://FILE"; its
             password is never shown.
-        clock: Returns the time in seconds, for the breaker.
         budget: Seconds that an operation may take.
-
-    Raises:
-        ConfigurationError: The URL cannot be read.
     """
 
     def __init__(
@@ -96,19 +92,11 @@ class RedisCache:
         await self._tried(ask)
 
     async def erase(self, keys: Sequence[str]) -> None:
-        """Delete values that must not stay, without the breaker and its short time limit.
-
-        Raises:
-            CacheUnavailableError: It did not answer in time, or refused.
-        """
+        """Delete values that must not stay, without the breaker and its short time limit."""
         await self._surely(self._client.unlink(*keys))
 
     async def clear(self, prefix: str) -> int:
-        """Delete every value whose key has this prefix; return their number.
-
-        Raises:
-            CacheUnavailableError: It did not answer in time, or refused.
-        """
+        """Delete every value whose key has this prefix; return their number."""
         return await self._surely(self._cleared(prefix))
 
     async def close(self) -> None:

@@ -25,11 +25,6 @@ class VersionedCache:
     """JSON values of one kind, each with a version that is compared with the database.
 
     A value that is damaged, or has another key or version, is a miss.
-
-    Args:
-        cache: The cache.
-        kind: Their kind, a part of their keys.
-        tenant: Their owner, a part of their keys.
     """
 
     def __init__(self, cache: Cache, kind: str, tenant: str = "default") -> None:
@@ -67,11 +62,7 @@ class VersionedCache:
         await self._cache.drop([self.key(name) for name in names])
 
     async def erase(self, names: Sequence[str]) -> None:
-        """Delete values that must not stay.
-
-        Raises:
-            CacheUnavailableError: The cache did not answer.
-        """
+        """Delete values that must not stay."""
         await self._cache.erase([self.key(name) for name in names])
 
     def key(self, name: str) -> str:
@@ -105,7 +96,6 @@ class Contexts:
     after the turn, and only the newest one of a session waits. So a slow cache delays no turn.
 
     Args:
-        versioned: Their place in the cache.
         lasting: Seconds that a session lives without a message.
     """
 

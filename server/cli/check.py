@@ -133,10 +133,7 @@ class _Compared:
     """Effects of a journey on the sessions of a store.
 
     Attributes:
-        journey: Its id.
         refuses: True if it refuses sessions that would be moved.
-        seen: Number of its sessions there.
-        stays: Number of those that continue in their own older version.
         moves: Sessions that would be moved, by removed pathway and new pathway.
         misfits: Sessions with a value that would be read again, by field.
     """
@@ -184,7 +181,6 @@ class _Comparison:
     """Effects of journeys on the sessions of a store, and faults of its definitions.
 
     Attributes:
-        journeys: The effects of each journey.
         faulty: Stored versions that this release cannot read.
     """
 

@@ -68,11 +68,7 @@ def _by_ending(output: Path | None) -> str:
 
 
 def drawn(spec: JourneySpec, style: str, *, full: bool = False) -> str:
-    """Draw the pathway map; `full`: with all fields of long forms.
-
-    Raises:
-        CommandError: The journey has no pathways.
-    """
+    """Draw the pathway map; `full`: with all fields of long forms."""
     if not spec.pathways:
         raise CommandError(f"{spec.why_abstract} There is nothing to draw.")
     return _DRAWN[style](spec, full=full)
@@ -82,8 +78,6 @@ def drawn_pipeline(found: FoundPipeline, style: str, *, graph: bool = False) -> 
     """Draw the agents of a pipeline and the edges between them.
 
     Args:
-        found: The pipeline.
-        style: Options of the picture.
         graph: True to draw the compiled LangGraph graph instead.
     """
     if graph:

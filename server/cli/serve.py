@@ -62,7 +62,6 @@ class ServeRequest:
     """The journeys and the store that the command names.
 
     Attributes:
-        journeys: Names of journeys.
         store: URL that replaces the store of the settings.
         definitions: True to serve the journeys of the database. Default: the settings.
         given: Modules with agents and tools of these.
@@ -82,11 +81,7 @@ class ServeRequest:
         return Settings() if self.definitions is None else Settings(definitions=self.definitions)
 
     def app_state(self, settings: Settings) -> AppState:
-        """Return all that the routes use.
-
-        Raises:
-            CommandError: A journey cannot be served.
-        """
+        """Return all that the routes use."""
         stored = settings.definitions
         if self.given and not stored:
             raise CommandError("--with needs --definitions.", exit_code=2)
@@ -215,11 +210,7 @@ def listening(host: str, port: int, keys: Keys) -> socket.socket:
 
 
 def require_keys(address: str, keys: Keys, host: str = "") -> None:
-    """Require a key at an address that is not only for this machine.
-
-    Raises:
-        CommandError: There is no key.
-    """
+    """Require a key at an address that is not only for this machine."""
     if not keys and not is_loopback(address):
         raise CommandError(
             f"--host {host or address} would serve the network without an API key. Set "
@@ -282,9 +273,6 @@ async def answer(
 
     Args:
         app: The application; its resources are open.
-        listener: The socket.
-        turns: The running turns of this process.
-        tell: Writes a line to the terminal.
         most: Maximum number of open connections; None: no limit.
     """
     config = uvicorn.Config(

@@ -53,9 +53,6 @@ class LoadedConversation:
     """A conversation, with the file and the journey of it.
 
     Attributes:
-        path: The file.
-        conversation: Its content.
-        found: The journey, with its module.
         lines: Line of the file in which each turn begins, or that of its simulated users.
     """
 
@@ -118,12 +115,7 @@ def recording_of(file: Path) -> Path:
 
 
 def read_recording(file: Path) -> list[dict[str, Any]]:
-    """Return the answers in a recording; none if there is no such file.
-
-    Raises:
-        ValueError: It is no recording.
-        OSError: It cannot be read.
-    """
+    """Return the answers in a recording; none if there is no such file."""
     if not file.exists():
         return []
     read = json.loads(file.read_text(encoding="utf-8"))
@@ -139,7 +131,6 @@ def write_recording(file: Path, answers: Sequence[Mapping[str, Any]]) -> None:
 
     Raises:
         CommandError: A key or a password of the environment is among them.
-        OSError: It cannot be written.
     """
     text = cleaned(json.dumps({"answers": list(answers)}, ensure_ascii=False, indent=1)) + "\n"
     for name, value in os.environ.items():
@@ -150,11 +141,7 @@ def write_recording(file: Path, answers: Sequence[Mapping[str, Any]]) -> None:
 
 
 def conversation_files(paths: Iterable[str | Path]) -> list[Path]:
-    """Return the files of conversations at these places: files as named, folders by PATTERNS.
-
-    Raises:
-        CommandError: There is no such file or folder, or nothing in it.
-    """
+    """Return the files of conversations at these places: files as named, folders by PATTERNS."""
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_dir():
@@ -181,11 +168,7 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 
 def load_conversation(path: Path) -> LoadedConversation:
-    """Return the conversation of a file.
-
-    Raises:
-        CommandError: It cannot be read, with every fault, or its journey cannot be found.
-    """
+    """Return the conversation of a file."""
     try:
         return loaded_from(text_of(path), path)
     except JourneyDefinitionError as error:  # the file itself cannot be read
@@ -193,11 +176,7 @@ def load_conversation(path: Path) -> LoadedConversation:
 
 
 def loaded_from(text: str, path: Path) -> LoadedConversation:
-    """Return the conversation in a text, as a file of this path would hold it.
-
-    Raises:
-        CommandError: As `load_conversation`.
-    """
+    """Return the conversation in a text, as a file of this path would hold it."""
     try:
         part, conversation = read_form(Conversation, text, path.name)
         found = _journey_of(part, conversation, path)
@@ -226,11 +205,7 @@ Form = TypeVar("Form", bound=Definition)
 
 
 def read_form(kind: type[Form], text: str, name: str) -> tuple[FilePart, Form]:
-    """Return the definition in the text of a file, with the place of its parts.
-
-    Raises:
-        JourneyDefinitionError: With every fault: line, column and the way out.
-    """
+    """Return the definition in the text of a file, with the place of its parts."""
     tree = read_tree(text, name)
     part = FilePart(name, tree)
     form: Form | None = None
@@ -276,9 +251,7 @@ class KnownNames:
     """The names of a journey, to which those of a file are held.
 
     Args:
-        part: The file.
         context: The names of the first context, and of the data of events.
-        spec: The journey.
     """
 
     def __init__(self, part: FilePart, context: Iterable[str], spec: JourneySpec) -> None:
@@ -303,10 +276,7 @@ class KnownNames:
         """Note the names that the journey does not have.
 
         Args:
-            kind: Kind of the names, for messages.
             names: The names, or pairs of a step and a name.
-            known: The names of that kind.
-            *path: Place of the names in the file.
         """
         for one in names:
             steps, name = (one[:1], one[1]) if isinstance(one, tuple) else ((), one)

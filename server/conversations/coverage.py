@@ -23,9 +23,6 @@ class CoverablePart:
 
     Attributes:
         kind: One of KINDS.
-        name: Its name within its kind.
-        place: File and line of its declaration.
-        times: The number of its uses.
     """
 
     kind: str
@@ -41,12 +38,7 @@ class CoverablePart:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Coverage of one journey.
-
-    Attributes:
-        spec: The journey.
-        parts: Its parts, by kind.
-    """
+    """Coverage of one journey."""
 
     spec: JourneySpec
     parts: Sequence[CoverablePart]

@@ -23,8 +23,6 @@ class Difference:
 
     Attributes:
         what: Key of the expectation.
-        expected: The expected value, in words.
-        got: The actual value, in words.
     """
 
     what: str
@@ -41,11 +39,7 @@ class ObservedState:
 
     Attributes:
         reply: The reply; several since the last comparison are joined.
-        pathway: The pathway after the turn.
-        path: The pathways of the turn.
         stack: The paused pathways, the first one lowest.
-        context: The context.
-        complete: True if the journey is complete.
         response: The response of the last message; None before the first.
         form: The fields; None if no expectation is about them.
         attempts: All attempts at fields; read as the form is.
@@ -104,8 +98,6 @@ def differences(expected: Expected, seen: ObservedState, *, words: bool = True) 
     """Return how a turn differs from what is expected of it.
 
     Args:
-        expected: The expectations.
-        seen: The turn.
         words: False to leave out the words of a model, which may be others each time.
     """
     wanted = expected.model_fields_set - (frozenset() if words else OF_WORDS)

@@ -54,9 +54,7 @@ class SearchBounds:
     """Bounds of a search.
 
     Attributes:
-        seconds: Longest time.
         turns: Longest conversation.
-        states: Most states.
         alike: Most states with the same place and question that are searched; others differ only
             in the names that are known.
     """
@@ -73,8 +71,6 @@ class ExplorerFinding:
 
     Attributes:
         kind: dead end, unreachable, loop, or open: it is not known, for the stated reason.
-        what: The part.
-        why: The reason.
         place: File and line of its declaration.
         conversation: The shortest messages that show it.
     """
@@ -141,14 +137,7 @@ class Explored:
     """Outcome of a search.
 
     Attributes:
-        spec: The journey.
-        states: Number of states.
-        turns: Number of turns that were tried.
-        seconds: The duration.
         whole: True if no bound ended it.
-        fired: Ids of the transitions that fired.
-        visited: Ids of the pathways that were reached.
-        findings: Faults, and what stayed open.
     """
 
     spec: JourneySpec
@@ -194,8 +183,6 @@ async def explore(
     """Search a journey.
 
     Args:
-        found: The journey.
-        limits: Bounds of the search.
         given: Messages that are tried everywhere, such as a code that no sample is.
         effects: True to call the functions of effects; otherwise their results are invented.
         watch: Called after each state.
@@ -361,7 +348,6 @@ def state_of(response: JourneyResponse, compared: Set[str] = frozenset()) -> _Ke
     """Return the place, the question, and the names that are known after a turn.
 
     Args:
-        response: The response of the turn.
         compared: Names whose values count too.
     """
     data = response.metadata

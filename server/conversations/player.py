@@ -98,19 +98,14 @@ class Played:
     """A conversation that was played, as far as it went.
 
     Attributes:
-        loaded: The conversation.
-        lines: The messages and replies.
         differences: The differences of the last turn; empty if all expectations hold.
         at: Line of the expectation that differs.
         turns: Number of messages.
-        seconds: The duration.
-        places: The pathways in which it was.
         seen: All that came of each step, where a game keeps it.
         run: Number of the run with a live model, from 1; 0 with another one.
         end: End of the conversation of a simulated user.
         skipped: The reason why it was not played; empty if it was.
         notes: Remarks that are no differences.
-        responses: The responses of the messages.
         audit: The audit of the session, where it was asked for.
         attempts: The attempts at its fields, where they were asked for.
     """
@@ -147,13 +142,8 @@ async def play(
     """Play a conversation in a separate store, up to the first turn that differs.
 
     Args:
-        loaded: The conversation.
         whole: True to read the audit and the attempts of all turns at the end.
-        game: Makes the game of it; None: `Game`.
         model: The model; None: the one that the conversation names.
-
-    Raises:
-        CommandError: The journey cannot be opened as the conversation wants it.
     """
     try:
         script = model or model_of(loaded)
@@ -192,7 +182,6 @@ def model_of(loaded: LoadedConversation) -> LiveModel:
 
     Raises:
         ValueError: Its recording is missing, or has another form.
-        OSError: It cannot be read.
     """
     if loaded.conversation.model == "live":
         return LiveModel.of(loaded.found)

@@ -45,11 +45,7 @@ class ConversationFile(pytest.File):
     """A file with a conversation, or with simulated users."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the test of the conversation, or of each simulated one.
-
-        Raises:
-            CollectError: The file has faults.
-        """
+        """Yield the test of the conversation, or of each simulated one."""
         # A session of pytest without conversations does not import the library.
         from journeygraph.server.conversations.conversation_files import load_conversation  # noqa: PLC0415
         from journeygraph.server.conversations.simulated import talks_of  # noqa: PLC0415
@@ -72,11 +68,7 @@ class ConversationItem(pytest.Item):
         self.loaded = loaded
 
     def runtest(self) -> None:
-        """Play the conversation; skip it if it needs a live model and none is configured.
-
-        Raises:
-            DifferenceError: A turn differs.
-        """
+        """Play the conversation; skip it if it needs a live model and none is configured."""
         from journeygraph.server.conversations.player import play  # noqa: PLC0415
         from journeygraph.server.conversations.simulated import Talk, play_talk  # noqa: PLC0415
 

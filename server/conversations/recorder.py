@@ -54,7 +54,6 @@ class Recorded:
     """A recorded conversation.
 
     Attributes:
-        text: The file.
         turns: Number of messages.
         notes: Values that the file does not compare, with the reasons.
         answers: The answers of the model, for a recording next to the file; None: it has none.
@@ -76,7 +75,6 @@ def write_recorded(recorded: Recorded, file: Path) -> None:
 
     Raises:
         CommandError: It is there, or a key is among the answers.
-        OSError: It cannot be written.
     """
     if recorded.answers is not None and not file.exists():
         write_recording(recording_of(file), recorded.answers)
@@ -101,9 +99,6 @@ async def record(
     expected that a test could not find again.
 
     Args:
-        found: The journey of the session.
-        session_id: Id of the session.
-        config: Settings with the store, and the key of a sensitive journey.
         file: Path of the file, which need not exist.
         cassette: Has the answers of the model in this session, or records new ones; None: there
             are none, for a session stores no answers of models.

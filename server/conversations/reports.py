@@ -55,8 +55,6 @@ class Runs:
 
     Attributes:
         file: The file; of simulated users also the conversation.
-        passed: The number of runs that passed.
-        total: The number of runs.
     """
 
     file: str

@@ -56,8 +56,6 @@ class Talk(LoadedConversation):
     """A conversation of one simulated user.
 
     Attributes:
-        persona: The manner of the user.
-        goal: The aim of the user.
         run: Number of the conversation of both, from 1.
     """
 
@@ -76,7 +74,6 @@ def talks_of(loaded: LoadedConversation, run: int = 1) -> Iterator[Talk]:
     """Yield the conversations of each persona with each goal.
 
     Args:
-        loaded: The file, with simulated users.
         run: Number of these conversations, from 1; a source of other chances.
     """
     given, users = loaded.conversation, loaded.conversation.users
@@ -96,13 +93,6 @@ async def play_talk(talk: Talk, *, whole: bool = False) -> Played:
     """Let a simulated user talk to the journey until the conversation ends.
 
     It passes if the goal is reached, or if the user leaves as the persona does.
-
-    Args:
-        talk: The conversation.
-        whole: True to read the audit and the attempts of all turns at the end.
-
-    Raises:
-        CommandError: As `play`.
     """
     async with _user_of(talk) as user:
         if user is None:
@@ -111,11 +101,7 @@ async def play_talk(talk: Talk, *, whole: bool = False) -> Played:
 
 
 def write_test(played: Played, folder: Path) -> Path:
-    """Write a conversation of a simulated user as a test, which expects the goal at its end.
-
-    Raises:
-        OSError: It cannot be written.
-    """
+    """Write a conversation of a simulated user as a test, which expects the goal at its end."""
     talk = played.loaded
     assert isinstance(talk, Talk)
     file = folder / f"{talk.persona.id}-{talk.goal.id}-{talk.run}.conversation.yaml"
@@ -225,14 +211,7 @@ async def _user_of(talk: Talk) -> AsyncIterator[User | None]:
 
 @dataclass
 class ScriptedUser:
-    """A user without a model, who does the same for the same random numbers.
-
-    Attributes:
-        talk: The conversation.
-        spec: The journey.
-        random: The source of all chances.
-        strays: True if no progress is expected of the last message.
-    """
+    """A user without a model, who does the same for the same random numbers."""
 
     talk: Talk
     spec: JourneySpec
@@ -401,8 +380,6 @@ class ModelUser:
     """A user whose words are those of a model.
 
     Attributes:
-        talk: The conversation.
-        chat: The model.
         strays: Always false: its messages are all meant.
     """
 
@@ -412,11 +389,7 @@ class ModelUser:
     _shown: list[dict[str, str]] = field(default_factory=list)
 
     async def next(self, seen: ObservedState) -> str | None:
-        """Return the next message; None if the user leaves.
-
-        Raises:
-            ModelError: The model gave no usable answer.
-        """
+        """Return the next message; None if the user leaves."""
         if seen.reply:
             self._shown.append({"who": "assistant", "text": seen.reply})
         messages = [

@@ -39,11 +39,7 @@ _WAY_OUT = "A conversation can give their results as tools: {name: {gives: ...}}
 
 @dataclass(frozen=True)
 class Stubbed(FoundJourney):
-    """A journey with results in place of the functions of its tools, effects and agents.
-
-    Attributes:
-        stubs: The results.
-    """
+    """A journey with results in place of the functions of its tools, effects and agents."""
 
     stubs: StubFile
 
@@ -67,9 +63,6 @@ class Stubbed(FoundJourney):
 class StubsOfFile:
     """The results of a file, for the journeys of a command; each gets those of its own names.
 
-    Args:
-        path: The file.
-
     Raises:
         CommandError: It cannot be read; the text has every fault.
     """
@@ -82,11 +75,7 @@ class StubsOfFile:
             raise CommandError(*placed(path, error.faults), exit_code=2) from error
 
     def into(self, journeys: Sequence[FoundJourney]) -> list[FoundJourney]:
-        """Return journeys with the results.
-
-        Raises:
-            CommandError: None of them has a name of the file.
-        """
+        """Return journeys with the results."""
         known = [KnownNames(self._part, (), found.journey.spec) for found in journeys]
         if not known:
             return []
@@ -140,13 +129,7 @@ def _stubbed(loaded: LoadedConversation) -> Stubbed:
 def stubbed_tools(
     spec: JourneySpec, own: Mapping[str, Any], stubs: Mapping[str, Stub | Sequence[Stub]]
 ) -> dict[str, Any]:
-    """Return tools of a journey, by name, which give these results.
-
-    Args:
-        spec: The journey.
-        own: Its tools, by name.
-        stubs: The results.
-    """
+    """Return tools of a journey, by name, which give these results."""
     known = {**_own_functions(spec), **own}
     return {name: _stand_in_for(name, one, known.get(name), spec) for name, one in stubs.items()}
 
@@ -227,7 +210,6 @@ class LiveModel:
     """The model of the settings, or of the journey's module; its words are not compared.
 
     Attributes:
-        model: The argument `model` of `Journey`.
         is_live: True if its words may be other ones each time.
         is_offline: True if all its answers are known, so that no other model may be asked.
     """
@@ -254,7 +236,6 @@ class RecordedModel(LiveModel):
     """A model whose answers are recorded.
 
     Args:
-        model: The recording.
         way_out: The end of messages about requests that differ.
     """
 

@@ -36,7 +36,6 @@ class Read:
 
     Attributes:
         specs: Journeys and concierges by id, the global guidelines among them.
-        faults: The fault of each definition that has one, by id.
     """
 
     specs: dict[str, JourneySpec] = field(default_factory=dict)
@@ -60,11 +59,7 @@ def read_all(drafts: Sequence[DefinitionDraft]) -> Read:
 
 
 def spec_of(draft: DefinitionDraft) -> JourneySpec:
-    """Return the journey, or the concierge, of a draft.
-
-    Raises:
-        JourneyDefinitionError: With every fault.
-    """
+    """Return the journey, or the concierge, of a draft."""
 
     def beside(name: str) -> str:
         try:
@@ -102,9 +97,7 @@ class StoredVersion:
     """A version of a definition in a store, read by this release.
 
     Attributes:
-        definition: Its record.
         spec: The journey, or the concierge; None if it has faults.
-        faults: Its faults.
     """
 
     definition: DefinitionVersion
@@ -113,11 +106,7 @@ class StoredVersion:
 
 
 async def stored_versions(definitions: Definitions) -> list[StoredVersion]:
-    """Return every version of a journey that sessions of a store begin or continue in.
-
-    Raises:
-        StateError: The store failed.
-    """
+    """Return every version of a journey that sessions of a store begin or continue in."""
     every = await definitions.served()
     wanted = [one for one in every if one.active or one.kind != "guidelines"]
     bodies: dict[DefinitionVersion, DefinitionDraft] = {}
@@ -149,7 +138,6 @@ def drafts_at(
     """Return the definitions in files and folders, checked alone and together.
 
     Args:
-        paths: YAML and JSON files, and folders of them.
         stored: The active definitions of the store, which must fit these.
         watched: Returns the files one after the other; each is read before the next is taken.
 

@@ -78,7 +78,6 @@ def given_by(names: Iterable[str], config: JourneyConfig | None = None) -> Provi
 
     Args:
         names: `file.py` or a dotted name.
-        config: The settings of the sessions.
 
     Raises:
         CommandError: A module is missing, it has faults, or two modules define the same name.
@@ -112,12 +111,7 @@ LASTING = 86_400.0
 
 
 class DefinitionTexts:
-    """Reader of the texts of definitions, with a cache.
-
-    Args:
-        definitions: Their records in the database.
-        versioned: Their place in the cache.
-    """
+    """Reader of the texts of definitions, with a cache."""
 
     def __init__(self, definitions: Definitions, versioned: VersionedCache) -> None:
         self.versioned = versioned
@@ -129,12 +123,8 @@ class DefinitionTexts:
         """Return definitions with their texts; missing ones get faults instead.
 
         Args:
-            active: The active definitions in the database.
             epoch: The epoch before that read.
             faults: Gets the fault of each missing definition, by id.
-
-        Raises:
-            StateError: The store failed.
         """
         versions = {one.id: _version(one, epoch) for one in active}
         kept = await self.versioned.get(versions)

@@ -39,11 +39,7 @@ class FaultyFileError(CommandError):
 
 
 def journey_at(file: Path) -> type[Journey]:
-    """Return the journey of a file.
-
-    Raises:
-        FaultyFileError: It has faults.
-    """
+    """Return the journey of a file."""
     try:
         return load_journey(file)
     except JourneyDefinitionError as error:
@@ -51,11 +47,7 @@ def journey_at(file: Path) -> type[Journey]:
 
 
 def checked_guidelines(file: Path) -> int | None:
-    """Return the number of global guidelines in a file; None if it contains a journey.
-
-    Raises:
-        FaultyFileError: It has faults.
-    """
+    """Return the number of global guidelines in a file; None if it contains a journey."""
     try:
         text = file.read_bytes().decode("utf-8")
         if document_kind(text, file.name) != "guidelines":
@@ -71,9 +63,6 @@ def module_beside(file: Path) -> ModuleType:
     """Return the module of the same name in the same folder, with the agents of a journey.
 
     Without such a file it is an empty module.
-
-    Raises:
-        LoadError: It cannot be imported.
     """
     beside = file.with_suffix(".py")
     if beside.is_file():

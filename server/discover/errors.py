@@ -16,7 +16,6 @@ class CommandError(Exception):
     """The command cannot be carried out.
 
     Attributes:
-        lines: The message for the user.
         exit_code: 2 if the call itself is wrong, else 1.
     """
 

@@ -55,13 +55,7 @@ Name = str | type[Journey]
 
 @dataclass(frozen=True)
 class FoundJourney:
-    """A journey with the agents, tools and samples of its module.
-
-    Attributes:
-        name: The name that was searched.
-        journey: The class.
-        module: Its module.
-    """
+    """A journey with the agents, tools and samples of its module."""
 
     name: str
     journey: type[Journey]
@@ -93,11 +87,7 @@ class FoundJourney:
         return self.agents_with(has_model=self.has_model(config))
 
     def agents_with(self, *, has_model: bool) -> dict[str, Any]:
-        """Return the agents as `agents_for`, for a journey that has a model or none.
-
-        Raises:
-            CommandError: The attribute of the module is not a mapping of names.
-        """
+        """Return the agents as `agents_for`, for a journey that has a model or none."""
         agents = agents_in(self.module, has_model=has_model)
         used = {name for other in journeys_in(self.module) for name in other.spec.agents}
         others = used - self.journey.spec.agents.keys()
@@ -108,9 +98,6 @@ class FoundJourney:
         """The functions of the journey's tools: `build_tools()`, else `TOOLS`.
 
         Tools that only another journey of the module names are omitted.
-
-        Raises:
-            CommandError: The attribute of the module is not a mapping of names.
         """
         tools = given_in(self.module, "TOOLS") or {}
         specs = [other.spec for other in journeys_in(self.module)]
@@ -129,12 +116,7 @@ class FoundJourney:
         return tuple(getattr(self.module, "DEMO_MESSAGES", ()))
 
     def checked_tools(self) -> dict[str, Any]:
-        """Return the checked tools.
-
-        Raises:
-            CommandError: A tool is missing or not valid; the text has the place where tools are
-                searched.
-        """
+        """Return the checked tools."""
         from journeygraph.graphs.agents.tools import shared_tools  # noqa: PLC0415 - it brings LangChain along
 
         tools = self.tools
@@ -168,21 +150,13 @@ def model_in(module: ModuleType) -> Any:
 
 
 def agents_in(module: ModuleType, *, has_model: bool) -> Mapping[str, Any]:
-    """Return the agents of a module; with a model, those for models first.
-
-    Raises:
-        CommandError: The attribute is not a mapping of names.
-    """
+    """Return the agents of a module; with a model, those for models first."""
     agents = given_in(module, "MODEL_AGENTS") if has_model else None
     return (given_in(module, "AGENTS") or {}) if agents is None else agents
 
 
 def given_in(module: ModuleType, name: str) -> Mapping[str, Any] | None:
-    """Return the agents or tools of one kind that a module has; None if it has none.
-
-    Raises:
-        CommandError: The attribute is not a mapping of names.
-    """
+    """Return the agents or tools of one kind that a module has; None if it has none."""
     build = getattr(module, f"build_{name.lower()}", None)
     given = build() if callable(build) else getattr(module, name, None)
     if given is None or isinstance(given, Mapping):
@@ -254,12 +228,7 @@ def module_of(place: str, *, alone: bool) -> ModuleType:
     """Import the part of a name before its colon: `file.py` or a dotted name.
 
     Args:
-        place: The part before the colon.
         alone: True if there is no colon, so that the name can be an example.
-
-    Raises:
-        CommandError: There is no such module; exit code 2.
-        LoadError: It has faults.
     """
     file = Path(place)
     if file.suffix == ".py":

@@ -35,7 +35,6 @@ class LoadError(CommandError):
 
     Attributes:
         place: File and line, shown from the current folder.
-        faults: One sentence for each fault.
         unread: Journeys further down in the file, which were not read because of the fault.
     """
 
@@ -58,12 +57,7 @@ class NoSuchModuleError(CommandError):
 
 
 def module_named(name: str) -> ModuleType:
-    """Import a module by its dotted name.
-
-    Raises:
-        NoSuchModuleError: There is no such module.
-        LoadError: Its import fails.
-    """
+    """Import a module by its dotted name."""
     if not all(part.isidentifier() for part in name.split(".")):
         raise NoSuchModuleError(f"'{name}' is not a valid module name.", exit_code=2)
 
@@ -92,11 +86,7 @@ def hidden_by_installed(name: str) -> Path | None:
 
 
 def module_at(file: Path) -> ModuleType:
-    """Import a file: as a member of its package if it is in one, else by itself.
-
-    Raises:
-        LoadError: Its import fails.
-    """
+    """Import a file: as a member of its package if it is in one, else by itself."""
     file = file.resolve()
     if not (file.parent / "__init__.py").is_file():
         return _loaded(lambda: _by_itself(file), file)

@@ -28,7 +28,6 @@ class FoundPipeline:
     Attributes:
         name: Its own name, or that of its example or attribute if it has none.
         pipeline: The pipeline; if it is of a pattern, with that name.
-        module: Its module.
     """
 
     name: str
@@ -60,11 +59,9 @@ def find_pipeline(name: str, config: JourneyConfig | None = None) -> FoundPipeli
         name: Name of an example, or `file.py` or a module with `:attribute` after it. Without an
             attribute it is `PIPELINE` (with a model configured, `MODEL_PIPELINE` first), or else
             the only pipeline of the module.
-        config: The settings, which may configure a model.
 
     Raises:
         CommandError: There is no such pipeline; the text has similar names; exit code 2.
-        LoadError: Its module has faults.
     """
     if name in pipeline_ids():
         return _offered(name, module_named(f"{examples.__name__}.{name}"), config)
@@ -80,7 +77,6 @@ def pipeline_meant(name: str, config: JourneyConfig | None = None) -> FoundPipel
 
     Raises:
         CommandError: The name is unknown, and a pipeline has a similar name.
-        LoadError: Its module has faults.
     """
     if name in pipeline_ids():
         return find_pipeline(name, config)
@@ -106,13 +102,8 @@ def targets_of(
 
     The name of a pipeline is its own, or else that of its example or attribute.
 
-    Args:
-        targets: The typed names.
-        config: Settings of pipelines without their own.
-
     Raises:
         CommandError: Two pipelines have one name, or a name is unknown.
-        LoadError: A module has faults.
     """
     journeys: list[str] = []
     pipelines: dict[str, Pipeline] = {}

@@ -180,11 +180,7 @@ class AppState:
             self.contexts.forget(session_id)
 
     async def erase(self, session_id: str) -> None:
-        """Drop the copy of a session in the cache before its user is deleted.
-
-        Raises:
-            StateError: The cache did not answer.
-        """
+        """Drop the copy of a session in the cache before its user is deleted."""
         if self.cache is not None:
             await self.contexts.erase(session_id)
 
@@ -216,11 +212,7 @@ class AppState:
         return await self.version_of(journey_id, version) or self.journeys[journey_id]
 
     async def version_of(self, journey_id: str, version: str) -> Served | None:
-        """Return a version of a served journey; None if this version is not served here.
-
-        Raises:
-            StateError: Its definition could not be read.
-        """
+        """Return a version of a served journey; None if this version is not served here."""
         current = self.journeys[journey_id]
         if version == current.journey.spec.version:
             return current
@@ -281,18 +273,11 @@ class AppState:
 
         A turn whose process died is taken first.
 
-        Args:
-            caller: The client.
-            session_id: The session.
-            act: Does it.
-            given: The input of the turn; None: it has none.
-
         Raises:
             SessionBusyError: The session is busy, and the request must not or may not wait.
             Problem: There is no such session, or it is not for the caller.
             NeedsMigrationError: Its journey is not served here.
             SessionExpiredError: The session has expired.
-            StateError: The store failed.
         """
         if self.catalogue:
             await self.follow()
@@ -343,9 +328,6 @@ class AppState:
         There a request that is sent again is answered before it is refused or interrupts a turn.
         A request that may not know of the session must not disturb
         its turns, so that is checked before.
-
-        Raises:
-            Problem: There is no such session, or it is not for the caller.
         """
         is_busy = self.directory.store.lock(session_id).is_busy
         is_hasty = given is not None and given.when_busy != "enqueue"
@@ -416,7 +398,6 @@ class AppState:
         Raises:
             ConfigurationError: Stored sessions need an encryption key that is not set, or the
                 process has a meter provider that cannot be read.
-            StateError: The store cannot be opened.
         """
         async with AsyncExitStack() as open_:
             if self.metrics:
@@ -499,11 +480,7 @@ class AppState:
             open_.push_async_callback(self._escalation_sender.end)
 
     async def follow(self, epoch: Epoch | None = None) -> None:
-        """Load definitions up to an epoch; without one, up to now.
-
-        Raises:
-            StateError: The store could not be read.
-        """
+        """Load definitions up to an epoch; without one, up to now."""
         if self.catalogue is None:
             return
         if self._whole:
@@ -545,7 +522,6 @@ def wire(
     """Create the state of the app from settings and names.
 
     Args:
-        settings: From the environment, or made manually.
         names: Names of journeys, as on the command line, or their classes.
         store: URL that replaces the store of the settings.
         versions: Other versions of these, for the sessions that belong to them.
@@ -586,8 +562,6 @@ def keys_of(settings: Settings, limits: RateLimits | None = None, tenant: str = 
     """Return the keys that clients may send.
 
     Args:
-        settings: The settings.
-        limits: Limits of what clients ask; None: none are set.
         tenant: The tenant of clients whose key names none.
 
     Raises:

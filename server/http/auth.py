@@ -55,7 +55,6 @@ class Keys:
             database count wherever a key is required.
         signed: Verifies tokens of an identity provider, which are keys too; a key is required then.
         timer: Clock for the time for which keys are known, in seconds.
-        limits: Limits of the server; None: none are set.
         tenant: The tenant of clients with a key of the settings, and of those without a key.
 
     Raises:
@@ -113,15 +112,11 @@ class Keys:
         """Return the caller by the header `Authorization: Bearer KEY` of a request.
 
         Args:
-            connection: The connection of the request.
-            authorization: The header.
-            scope: The scope that the request needs.
             counts: As for `RateLimits.admit`.
 
         Raises:
             Problem: 401 `unauthorized`, the same for no key and a wrong one; 403 `out_of_scope`;
                 429 `too_many_requests`.
-            StateError: The store failed.
         """
         unknown = self.anyone
         if self._limits is not None:

@@ -200,7 +200,6 @@ async def session_view(app_state: AppState, session_id: str, caller: Caller) -> 
         Problem: There is no such session.
         NeedsMigrationError: Its journey is not served here.
         SessionExpiredError: The session has expired.
-        StateError: The store failed.
     """
     looked = await app_state.directory.found(session_id)
     if looked:
@@ -253,7 +252,6 @@ async def known_version(app_state: AppState, journey_id: str, version: str | Non
 
     Raises:
         Problem: As of `known_journey`, and if this version is not served.
-        StateError: The definition of the version could not be read.
     """
     current = app_state.journeys[known_journey(app_state, journey_id).id]
     if version is None:

@@ -72,10 +72,7 @@ class TurnLog:
     """The events of one run of a turn, in order.
 
     Attributes:
-        session_id: The session.
-        tenant: Its tenant.
         turn: Number of the turn; None until it has begun.
-        run: Name of the run.
         replayed: True if the turn was taken before, for the same idempotency key.
         stands: True if the turn was committed.
     """
@@ -162,9 +159,6 @@ class TurnLogs:
         """Return the log of a turn; None if this process has none.
 
         Args:
-            tenant: The tenant of the session.
-            session_id: The session.
-            turn: Number of the turn.
             run: Name of the run; default: the last one that did not fail.
         """
         self._drop()
@@ -245,12 +239,7 @@ class Watched:
 
     @contextmanager
     def watch(self, session_id: str, read: _Read) -> Iterator[KnownVersion]:
-        """Watch a session while the block lasts.
-
-        Args:
-            session_id: The session.
-            read: Reads the heads of sessions from the store.
-        """
+        """Watch a session while the block lasts."""
         seen = self._seen.get(session_id)
         if seen is None or seen.end:  # what was deleted may have been started again
             seen = self._seen[session_id] = KnownVersion()

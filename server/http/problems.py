@@ -274,7 +274,6 @@ def invalid_request(faults: Sequence[Fault], said: Sequence[str] = ()) -> Proble
     """Return the problem for a request that is not valid.
 
     Args:
-        faults: Each of its faults.
         said: The text of each in `errors`. Default: its message.
     """
     told = zip(faults, said or [fault.message for fault in faults], strict=True)

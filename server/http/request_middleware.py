@@ -92,11 +92,7 @@ class _Exchange:
         self.begun = self.stalled = False
 
     def refuse_two_lengths(self) -> None:
-        """Refuse a body of which a proxy before us may have seen another end (RFC 9112, 6.1).
-
-        Raises:
-            Problem: 400 `bad_request`.
-        """
+        """Refuse a body of which a proxy before us may have seen another end (RFC 9112, 6.1)."""
         if len(self._lengths) > 1:
             raise Problem(
                 HTTPStatus.BAD_REQUEST,

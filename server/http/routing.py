@@ -42,11 +42,7 @@ _LONGEST_INT = len(str(_INT64)) + 1
 
 
 class ApiRoute(APIRoute):
-    """A route behind the API key, with a strict and small body.
-
-    Raises:
-        ConfigurationError: The route has no scope.
-    """
+    """A route behind the API key, with a strict and small body."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, endpoint, **options)
@@ -74,7 +70,6 @@ class ApiRoute(APIRoute):
         Raises:
             Problem: 401 without the key, 403 if the key has not the scope of the route, 429 over a
                 limit, 422 for a query parameter that is not known.
-            StateError: The store failed.
         """
         request = StrictRequest(scope, receive)
         sent = request.headers.get("authorization", "")
@@ -124,11 +119,7 @@ class StrictRequest(Request):
         return caller
 
     async def given(self, model: type[_M], value: Any) -> _M:
-        """Return the value of the body as a model, without reading any other place.
-
-        Raises:
-            RequestValidationError: It is not as the model says.
-        """
+        """Return the value of the body as a model, without reading any other place."""
         if not await self.body():
             missing = {"type": "missing", "loc": ("body",), "msg": "Field required"}
             raise RequestValidationError([missing])

@@ -69,7 +69,6 @@ class RunningTurns:
         most: Maximum number of turns that run or wait.
 
     Attributes:
-        begun: Number of turns so far.
         logs: The events of streamed turns, of all tenants.
         watched: The sessions that have streams, of the tenant.
     """
@@ -138,13 +137,9 @@ class RunningTurns:
         Return when the turn has begun, but after a short time even if the session is busy.
 
         Args:
-            session_id: The session.
             in_turn: Waits for the turn of a session, and acts in it.
-            answer: The events of the turn.
-            request_id: Of who asked.
 
         Raises:
-            Problem: As many turns run or wait as may.
             JourneyError: The session is not there, or over, or its idempotency key belongs to
                 another request.
         """

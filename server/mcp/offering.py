@@ -213,11 +213,7 @@ _SHOWN = {
 
 
 class _ProgressSender:
-    """Sender of progress notifications; the work never waits for it.
-
-    Args:
-        session: The SDK's session of the request.
-    """
+    """Sender of progress notifications; the work never waits for it."""
 
     def __init__(self, session: Any) -> None:
         self._session = session

@@ -57,9 +57,7 @@ class Outcome:
     """Result of a tool call.
 
     Attributes:
-        texts: Texts for clients or models.
         structured: The same as data that matches the schema of the tool.
-        failed: True if the call failed.
     """
 
     texts: Sequence[str]
@@ -71,8 +69,6 @@ class Offer(Protocol):
     """A tool.
 
     Attributes:
-        name: Its name.
-        description: Its purpose, for models.
         takes: JSON schema of its arguments.
         gives: JSON schema of its structured result.
         goes_on: True if the work continues after the client disconnects.
@@ -90,12 +86,7 @@ class Offer(Protocol):
         """Start the work.
 
         Args:
-            arguments: The arguments of the client.
             tell: Callback for events; None if the client wants none.
-            caller: The client.
-
-        Raises:
-            Refused: They do not match the schema.
         """
         ...
 

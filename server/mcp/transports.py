@@ -31,7 +31,6 @@ async def over_http(
     """Open an application that serves any number of clients over streamable HTTP.
 
     Args:
-        server: The server.
         keys: API keys; without any, only this machine is served.
         hosts: Further names of this machine. Requests to any other name are refused, as are those
             from a page of another site in a browser (DNS rebinding).

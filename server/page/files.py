@@ -60,8 +60,6 @@ def page_routes(
     they are first asked for, all others now.
 
     Args:
-        page: True for the page.
-        docs: True for the description.
         follows: True for a page that loads again when another start of the server answers.
         widget: True for the chat in pages of other servers, `/widget.js`.
     """

@@ -49,12 +49,7 @@ def create_project(
     Args:
         name: Its name: that of the folder, the module and the journey.
         example: Id of the example whose journey it has. Default: that of the templates.
-        yaml: True for a journey in YAML.
         deploy: True for the files of several servers too, in `deploy/`, and the extras they need.
-
-    Raises:
-        CommandError: The name or the example is not valid, or the folder exists.
-        OSError: The folder cannot be written.
     """
     _check_name(name)
     target = Path(name)

@@ -43,11 +43,7 @@ def text_of(content: Content) -> str:
 
 
 def no_message(param: str) -> Problem:
-    """Return the problem for a request whose last message is not the user's.
-
-    Args:
-        param: Name of the messages in the body.
-    """
+    """Return the problem for a request whose last message is not the user's."""
     return Problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "no_user_message",
@@ -56,11 +52,7 @@ def no_message(param: str) -> Problem:
 
 
 def last_of(messages: Sequence[Any], kind: type[_T]) -> _T:
-    """Return the last message, which must be of the kind of the user's.
-
-    Raises:
-        Problem: There is none, or it is not the user's.
-    """
+    """Return the last message, which must be of the kind of the user's."""
     if messages and isinstance(last := messages[-1], kind):
         return last
     raise no_message("messages")
@@ -77,11 +69,7 @@ def message_key(message_id: str) -> str:
 
 
 def never(remedy: str) -> AfterValidator:
-    """Return the check of an option that is not supported: it must be null, false or empty.
-
-    Args:
-        remedy: The way out, for the error.
-    """
+    """Return the check of an option that is not supported: it must be null, false or empty."""
 
     def check(value: Any) -> Any:
         if value:

@@ -99,10 +99,8 @@ class NamedConversation:
     an id that is made from the user and the name.
 
     Attributes:
-        request: The request.
         model: The journey, as JOURNEY or JOURNEY@VERSION. A version is for the begin alone: a
             session continues in its own.
-        session_id: The session.
         may_begin: True if a session that does not exist begins. What continues a reply, or answers
             a question, belongs to a session that was there.
     """
@@ -126,12 +124,10 @@ class NamedConversation:
         """Take a turn and return its reply.
 
         Args:
-            message: The message of the user.
             key: Key of the message, if the request has no idempotency key.
 
         Raises:
             Problem: The journey is not served, or is not that of the session.
-            JourneyError: As of `process_message`.
         """
         given = self._given(message, key)
         act = self._in_journey(methodcaller("answer", given))
@@ -153,7 +149,6 @@ class NamedConversation:
         """Begin a turn and return its events.
 
         Raises:
-            Problem: As of `reply`.
             JourneyError: As of `reply`, unless the turn has begun.
         """
         act = self._in_journey(methodcaller("events", given))

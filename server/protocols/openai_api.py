@@ -235,11 +235,7 @@ class ResponseAsked(Options):
     text: TextOptions | None = None
 
     def session_names(self) -> list[str]:
-        """Return the names of the session in the body, without `user`.
-
-        Raises:
-            Problem: `previous_response_id` is not valid.
-        """
+        """Return the names of the session in the body, without `user`."""
         given = self.conversation
         own = given.id if isinstance(given, ConversationName) else given
         before = self.previous_response_id and _session(self.previous_response_id)
@@ -264,9 +260,6 @@ def _session_of(names: Sequence[str | None], said: Sequence[Said], asked: Client
     """Return the session that a conversation names, or a new one for its first message.
 
     Sent again with its idempotency key, a request gets the same new name.
-
-    Raises:
-        Problem: It has earlier replies, but no name of a session.
     """
     if name := next(filter(None, [*names, asked.caller.session]), None):
         return session_name(name)

@@ -31,9 +31,6 @@ class ConnectionTask:
 
     When a connection breaks, the SDK cancels the task that opened it, and no other task may close
     it: neither is fit for the task of a user.
-
-    Attributes:
-        client: The client while it is connected.
     """
 
     def __init__(self, opening: Opening) -> None:
@@ -53,7 +50,6 @@ class ConnectionTask:
         """Return the client when it is connected.
 
         Raises:
-            TimeoutError: It is not by then.
             Exception: It cannot be; any error of the SDK and its transports.
         """
         ready = asyncio.ensure_future(self._ready.wait())
@@ -116,7 +112,6 @@ class Connection:
     Attributes:
         name: The server's own name; before this is known, its program or address, without
             arguments, which may hold a secret.
-        seconds: The time limit of an answer.
         lasting: True if a server that was lost is looked for again when it is next asked: one at a
             URL may be back, while a process that died took with it what it knew.
         refusal: The status of the last answer over HTTP that was none, which the SDK keeps back.

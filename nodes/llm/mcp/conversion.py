@@ -23,7 +23,6 @@ def arguments_of(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[
     """Return what a tool is given of what an agent is given.
 
     Args:
-        schema: JSON schema of the tool's arguments.
         payload: The payload of the agent. Its message goes to the first text that the tool
             requires and the payload lacks.
     """
@@ -44,11 +43,7 @@ def _is_text(schema: Any) -> bool:
 
 
 def checked(tool: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return arguments that fit the schema of a tool.
-
-    Raises:
-        ToolException: They do not fit; says where.
-    """
+    """Return arguments that fit the schema of a tool."""
     if faults := misfits(schema, dict(given)):
         raise ToolException(f"The arguments of '{tool}' are not valid: {faults}"[:500])
     return given
@@ -59,11 +54,7 @@ MOST_BYTES = 1_000_000
 
 
 def text_of(result: Any) -> str:
-    """Return the result of a tool as text, cut to what a model is shown.
-
-    Raises:
-        ToolException: The tool failed; in its own words.
-    """
+    """Return the result of a tool as text, cut to what a model is shown."""
     said = "\n".join(_words(block) for block in result.content)
     if result.is_error:
         raise ToolException(cleaned(said)[:MOST_SAID] or "The tool failed without an error text.")
@@ -77,9 +68,6 @@ def outputs_of(name: str, result: Any) -> dict[str, Any]:
 
     A structured result is the outputs; text, and a lone value that a server wrapped as `result`,
     is the `response`.
-
-    Raises:
-        ToolException: The tool failed, or gave back more than is taken.
     """
     text = text_of(result)
     structured = result.structured_content
@@ -98,11 +86,7 @@ def outputs_of(name: str, result: Any) -> dict[str, Any]:
 
 
 def read_of(uri: str, contents: Iterable[Any]) -> str:
-    """Return a resource as text.
-
-    Raises:
-        ToolException: It is no text, or more than is taken.
-    """
+    """Return a resource as text."""
     text = "\n".join(_written(uri, content) for content in contents)
     if len(text) > MOST_BYTES or len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
         raise ToolException(f"The resource {uri} is larger than {MOST_BYTES} bytes.")

@@ -37,9 +37,6 @@ def conclude_as_one(work: Work) -> Conclusion:
     """Return the result of a finished run, with merged outputs: a dict, perhaps empty.
 
     Where they do not go together, a pipeline that is graceful failed as a whole.
-
-    Raises:
-        ContextMergeError: They do not, in one that fails fast.
     """
     try:
         ended = rules_of(work.pipeline.pattern).conclude(work)

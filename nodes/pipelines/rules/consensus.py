@@ -27,8 +27,6 @@ def vote_on(name: str, candidates: list[AgentOutput], **also: Any) -> Brief:
     """Ask for a vote on the proposals of some agents.
 
     Args:
-        name: The name of the voter.
-        candidates: The candidates of the vote.
         **also: Given next to it, by name.
     """
     listed = [{"id": c["agent"], "outputs": copied(c["values"])} for c in candidates]
@@ -140,10 +138,6 @@ def counted(
     it proposed.
 
     Args:
-        work: The work, for the weights of the agents.
-        proposals: The candidates of the vote.
-        votes: The results of the vote.
-        strategy: The way of counting.
         share: Of all votes cast, what the winner needs.
     """
     same = _same(proposals)

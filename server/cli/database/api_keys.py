@@ -20,11 +20,7 @@ _LIFE = re.compile(r"(\d{1,9})([smhd])")
 
 
 def seconds_of(life: str) -> int:
-    """Return a time such as "90d", "12h", "15m" or "30s" in seconds.
-
-    Raises:
-        ConfigurationError: It is not such a text.
-    """
+    """Return a time such as "90d", "12h", "15m" or "30s" in seconds."""
     if match := _LIFE.fullmatch(life):
         return int(match[1]) * _SECONDS[match[2]]
     raise ConfigurationError(f"{life!r:.40} is not a time. Write a number and s, m, h or d: 90d.")

@@ -50,23 +50,9 @@ class ClockAhead:
 class TerminalConversation:
     """A session that is continued or started, and the display of its turns.
 
-    Args:
-        found: The journey and its agents.
-        session_id: Id of the session.
-        config: Its settings.
-
     Attributes:
-        found: The journey with its module.
-        journey: The journey that runs.
         cassette: The answers of the model in this conversation; None without a model.
-        begun: True if the session exists.
-        heard: True if a message was sent in this conversation.
         pathway: The pathway after the last turn.
-        complete: True if the journey was complete after it.
-        version: The session's version after it.
-        greeting: First reply of the assistant, if this conversation started the session.
-        clock: The clock of the conversation.
-        errors: The errors of its turns, for their author.
 
     Raises:
         CommandError: Agents are missing; the text has the place where they are searched.

@@ -66,12 +66,7 @@ class Step(Protocol):
     """Shows a step of a long command."""
 
     def __call__(self, words: str = "", done: int = 1) -> None:
-        """Add steps.
-
-        Args:
-            words: Describes the present state.
-            done: Number of steps.
-        """
+        """Add steps."""
 
 
 @contextmanager
@@ -81,8 +76,6 @@ def progress(
     """Show on standard error how far a command is: a bar on a terminal, else lines.
 
     Args:
-        what: Name of the work.
-        total: Number of steps, if it is known.
         quiet: True to show nothing, because a program reads the output.
         pause: Least seconds between two lines.
     """
@@ -164,11 +157,7 @@ def announce(
     """Write the models of journeys; write that none is configured only if a journey could use one.
 
     Args:
-        config: Their settings.
-        specs: The journeys.
-        model: Their model, as given to `Journey`.
         whose: Prefix with the journeys' names, if not all have the same models.
-        to: The terminal.
     """
     if any(is_configured(model, config, spec) for spec in specs or (None,)):
         line = f"{whose}{models_of(config, model)}."
@@ -226,7 +215,6 @@ def plain(text: str, *, markup: bool = False) -> str:
     """Make foreign text safe for a terminal: no control characters, no escape sequences.
 
     Args:
-        text: Text of an agent, a user or a file.
         markup: True to escape it for rich's markup.
     """
     shown = "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
@@ -276,12 +264,7 @@ def movement(before: str, reply: JourneyResponse) -> str:
 
 
 def mishaps(audit: Iterable[AuditEntry], raised: Iterable[Raised]) -> Iterator[str]:
-    """Yield the effects and tools of a turn that did not do their work, and why.
-
-    Args:
-        audit: The audit rows of that turn.
-        raised: The errors that its parts raised.
-    """
+    """Yield the effects and tools of a turn that did not do their work, and why."""
     words = {one.name: one.words for one in raised}
     for entry in audit:
         if said := _MISHAPS.get(entry.kind):
@@ -308,12 +291,7 @@ def firing(reply: JourneyResponse) -> str:
 
 
 def troubles(reply: JourneyResponse, audit: Iterable[AuditEntry]) -> Iterator[str]:
-    """Yield the problems of a turn for its author: errors, missing replies, empty inputs.
-
-    Args:
-        reply: The result of the turn.
-        audit: The audit rows of that turn.
-    """
+    """Yield the problems of a turn for its author: errors, missing replies, empty inputs."""
     for entry in audit:
         if entry.kind == "condition_raised":
             what = f"'{entry.trigger}': " if entry.trigger else ""
@@ -374,13 +352,7 @@ def show_written(file: Path, turns: int, notes: Iterable[str]) -> None:
 
 
 def talk_row(turn: int | str, entry: TranscriptEntry, gone: Collection[int]) -> list[Text]:
-    """Return an entry of a transcript as cells; dim if it does not count, a rollback as a divider.
-
-    Args:
-        turn: The first cell.
-        entry: The entry.
-        gone: The turns that were taken back.
-    """
+    """Return an entry of a transcript as cells; dim if it does not count, a rollback divides."""
     is_back, is_gone = entry.rolled_back_to is not None, entry.turn in gone
     said = f"── {entry.content} ──" if is_back else entry.content
     cells = row(turn, f"{entry.role} (taken back)" if is_gone else entry.role, said)
