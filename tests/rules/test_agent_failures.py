@@ -97,3 +97,9 @@ async def test_an_agent_graph_cannot_steer_ours(solo: Any) -> None:
 
     assert "ParentCommand" in reason(chat)
     assert chat.context == {}
+
+
+async def test_a_sync_agent_cannot_interrupt_the_process(solo: Any) -> None:
+    chat = await solo(raising(KeyboardInterrupt(), later=False))
+
+    assert await chat.says("hello") == APOLOGY

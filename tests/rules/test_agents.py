@@ -314,23 +314,6 @@ async def test_a_sync_agent_runs_in_a_thread_and_others_go_on(solo: Any) -> None
     assert said == "agent-clerk"
 
 
-async def test_many_sync_agents_sleep_at_the_same_time(talk: Any, memory_url: str) -> None:
-    class Choir(Journey):
-        class SingPath(Pathway):
-            __agents__ = [f"voice_{n}" for n in range(20)]
-            __pipeline__ = "parallel"
-
-    together = threading.Barrier(4, timeout=110)  # a pool has five threads or more
-
-    def voice(payload: Payload) -> str:
-        together.wait()
-        return "la"
-
-    chat = await talk(Choir, {f"voice_{n}": voice for n in range(20)}, memory_url)
-
-    assert (await chat.says("sing")).split() == ["la"] * 20
-
-
 async def test_a_generator_is_heard_while_it_speaks(solo: Any) -> None:
     chat = await solo(stream)
 
@@ -384,7 +367,9 @@ async def test_text_and_messages_are_the_response(result: Any, solo: Any) -> Non
     assert await chat.says("hello") == "heard hello"
 
 
-@pytest.mark.parametrize("result", [None, {}, {"response": None, "mood": None}, ""])
+@pytest.mark.parametrize(
+    "result", [None, {}, {"response": None, "mood": None}, {"mood": "before"}, ""]
+)
 async def test_none_is_skipped_and_silence_is_flagged(result: Any, solo: Any) -> None:
     chat = await solo(lambda payload: result, context={"mood": "before"})
 
@@ -416,9 +401,6 @@ async def test_a_plain_generator_is_refused(solo: Any) -> None:
 @pytest.mark.parametrize(
     ("outputs", "path"),
     [
-        ({"mood": {"when": [date(2026, 5, 1)]}}, "outputs.mood.when[0] is of type date"),
-        ({"mood": {1: "x"}}, "outputs.mood has the key 1, which is not text"),
-        ({"mood": [1, {2}]}, "outputs.mood[1] is of type set"),
         ({"unused": object()}, "outputs.unused is of type object"),
         ({"response": {"a": "dict"}}, "its response is of type dict"),
         ({"messages": [("ai", "text")]}, "its messages contain tuple"),

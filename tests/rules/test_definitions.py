@@ -312,16 +312,6 @@ def test_a_name_has_one_merge_strategy_in_a_journey() -> None:
     )
 
 
-def test_a_strategy_given_once_holds_where_it_is_left_open() -> None:
-    spec = journey(
-        pathway(accumulate=["seen"]),
-        pathway("OtherPath", accumulate={"seen": MergeStrategy.UNION}),
-        pathway("ThirdPath", accumulate={"seen": None}),
-    ).spec
-
-    assert dict(spec.strategies) == {"seen": MergeStrategy.UNION}
-
-
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -166,23 +165,26 @@ async def test_a_message_of_16_kb_is_read_and_one_byte_more_is_not(
 # ------------------------------------------------------------------ the first context
 
 
-class Thing:
-    """A thing that is no JSON."""
+@pytest.mark.parametrize("value", [[], "text", 7, [("a", 1)]])
+async def test_a_first_context_is_a_dict(memory_url: str, value: Any) -> None:
+    async with opened(memory_url) as parcel:
+        with pytest.raises(ConfigurationError, match="initial_context must be a dict"):
+            await parcel.start(value)
+
+
+HOLDS_ITSELF: list[Any] = []
+HOLDS_ITSELF.append(HOLDS_ITSELF)
 
 
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ({"a": {"b": [1, Thing()]}}, r"initial_context\.a\.b\[1\] is of type Thing"),
-        ({"when": datetime(2030, 1, 1, tzinfo=UTC)}, r"initial_context\.when is of type datetime"),
-        ({"a": {1: "x"}}, r"initial_context\.a has the key 1, which is not text"),
+        ({"deep": HOLDS_ITSELF}, "nested deeper than 64"),
         ({7: "x"}, "initial_context has the key 7"),
-        ({"a": float("nan")}, r"initial_context\.a is nan"),
-        ({"a": [float("inf")]}, r"initial_context\.a\[0\] is inf"),
+        ({"a": {1: "x"}}, r"initial_context\.a has the key 1, which is not text"),
         ({"a": 2**63}, r"initial_context\.a is an integer of more than 64 bits"),
-        ({"a": {"b": b"x"}}, r"initial_context\.a\.b is of type bytes"),
-        ({"a": {"x"}}, r"initial_context\.a is of type set"),
     ],
+    ids=["holds itself", "a number as a name", "a number as a key", "65 bits"],
 )
 async def test_a_first_context_that_is_no_json_is_refused_with_the_path(
     memory_url: str, value: Any, said: str
@@ -191,21 +193,6 @@ async def test_a_first_context_that_is_no_json_is_refused_with_the_path(
         with pytest.raises(ContextMergeError, match=said):
             await parcel.start(value)
         assert await parcel.get_session_state() is None
-
-
-@pytest.mark.parametrize("value", [[], "text", 7, [("a", 1)]])
-async def test_a_first_context_is_a_dict(memory_url: str, value: Any) -> None:
-    async with opened(memory_url) as parcel:
-        with pytest.raises(ConfigurationError, match="initial_context must be a dict"):
-            await parcel.start(value)
-
-
-async def test_a_value_that_holds_itself_is_refused(memory_url: str) -> None:
-    deep: list[Any] = []
-    deep.append(deep)
-    async with opened(memory_url) as parcel:
-        with pytest.raises(ContextMergeError, match="nested deeper than 64"):
-            await parcel.start({"deep": deep})
 
 
 async def test_a_first_context_is_copied_and_made_plain(talk: Talk, memory_url: str) -> None:
@@ -224,14 +211,14 @@ async def test_a_first_context_is_copied_and_made_plain(talk: Talk, memory_url: 
 
 
 @pytest.mark.parametrize("char", ["a", "ü", "😀", '"'])
-async def test_the_first_context_may_fill_the_limit_and_no_more(store_url: str, char: str) -> None:
+async def test_the_first_context_may_fill_the_limit_and_no_more(memory_url: str, char: str) -> None:
     """Counted in bytes of UTF-8 JSON, where a quote needs two."""
     each = size(char) - 2
     fixed = size({"blob": ""})
     limit = fixed + 300 * each
     fits = {"blob": char * 300}
     for more, allowed in ((-1, False), (0, True), (1, True)):
-        async with opened(store_url, f"s{more}", max_context_size_bytes=limit + more) as parcel:
+        async with opened(memory_url, f"s{more}", max_context_size_bytes=limit + more) as parcel:
             if allowed:
                 await parcel.start(fits)
                 assert await parcel.snapshot() == fits
@@ -314,15 +301,6 @@ async def test_what_is_not_prunable_is_never_pruned(talk: Talk, memory_url: str)
 
     assert call.last.metadata["error"]["type"] == "ContextSizeExceededError"
     assert await call.journey.snapshot() == context
-
-
-async def test_an_output_that_is_no_json_fails_its_turn_alone(talk: Talk, memory_url: str) -> None:
-    call = await talk(Notes, writes(blob={"deep": [Thing()]}), memory_url)
-    await call.says("hello")
-
-    assert call.last.metadata["error"]["type"] == "PathwayExecutionError"
-    assert "outputs.blob.deep[0] is of type Thing" in call.last.metadata["error"]["message"]
-    assert await call.journey.snapshot() == {}
 
 
 def test_the_limits_of_a_config_are_checked() -> None:

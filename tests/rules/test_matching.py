@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeygraph import IntentTrigger, Journey, Pathway, Transition
+from journeygraph import NEVER, IntentTrigger, Journey, Pathway, Transition
 from journeygraph.journeys.phrases import Matcher, normal, said
 from journeygraph.nodes.turn.understand import matcher_of
 
@@ -75,7 +75,12 @@ HEARD = [
     ("❤️", "with ❤"),
     ("ok 👍", "OK 👍!"),
     ("a", "a"),
+    ("aa", "aaa aa"),
     ("a a", "a a a"),
+    ("_id", "the _id field"),
+    ("help", "first\nhelp\nthen"),
+    # other scripts from the right to the left
+    ("עזרה", "אני צריך עזרה בבקשה"),
 ]
 
 NOT_HEARD = [
@@ -109,22 +114,45 @@ NOT_HEARD = [
     ("카드", "카드는"),
     ("i", "I\u0307"),
     ("👍🏽", "👍"),
-    ("", "anything"),
-    ("help", ""),
     ("longer than the message", "longer"),
 ]
 
 
+class Hall(Journey):
+    class HallPath(Pathway):
+        __complete_when__ = NEVER
+
+    class OnePath(Pathway):
+        __complete_when__ = NEVER
+
+
+async def led_to(pattern: str, message: str, talk: Any, url: str) -> str | None:
+    rules = [Transition(IntentTrigger([pattern], use_llm_fallback=False), to_pathway="one")]
+    chat = await talk(type("Desk", (Hall,), {"__transitions__": rules}), {}, url)
+    await chat.says(message)
+    to: str | None = chat.last.transition_to
+    return to
+
+
 @pytest.mark.parametrize(("pattern", "message"), HEARD)
-def test_heard(pattern: str, message: str) -> None:
+async def test_heard(pattern: str, message: str, talk: Any, memory_url: str) -> None:
+    """Patterns: NFC, case-folded, whole words; a transition, the matcher and `said` agree."""
+    assert await led_to(pattern, message, talk, memory_url) == "one"
     assert said(pattern, message)
     assert Matcher([(pattern, "q")]).match(message) == {"q": pattern}
 
 
 @pytest.mark.parametrize(("pattern", "message"), NOT_HEARD)
-def test_not_heard(pattern: str, message: str) -> None:
+async def test_not_heard(pattern: str, message: str, talk: Any, memory_url: str) -> None:
+    assert await led_to(pattern, message, talk, memory_url) is None
     assert not said(pattern, message)
     assert Matcher([(pattern, "q")]).match(message) == {}
+
+
+def test_nothing_is_heard_of_no_pattern_and_in_no_message() -> None:
+    assert not said("", "anything")
+    assert not said("help", "")
+    assert Matcher([("", "q")]).match("anything") == {}
 
 
 # One matcher for all.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import gc
+import json
 from typing import Any
 
 import pytest
@@ -15,11 +16,9 @@ from journeygraph import (
     NEVER,
     ContextMergeError,
     ContextSizeExceededError,
-    IntentTrigger,
     Journey,
     MergeStrategy,
     Pathway,
-    Transition,
 )
 from journeygraph.nodes.json_data import REST, copied, size, uncollected
 from journeygraph.nodes.state.context import (
@@ -110,14 +109,6 @@ def keeper(strategy: MergeStrategy | None) -> type[Journey]:
 
 
 @pytest.mark.parametrize(("strategy", "values", "kept"), KEPT)
-def test_a_strategy_keeps(strategy: MergeStrategy | None, values: list[Any], kept: Any) -> None:
-    result = merged(strategy, values)
-
-    assert result == kept
-    assert type(result) is type(kept)
-
-
-@pytest.mark.parametrize(("strategy", "values", "kept"), KEPT)
 async def test_a_strategy_keeps_through_the_graph(
     strategy: MergeStrategy | None, values: list[Any], kept: Any, talk: Any, memory_url: str
 ) -> None:
@@ -126,47 +117,26 @@ async def test_a_strategy_keeps_through_the_graph(
     for _ in values:
         await chat.says("go on")
 
-    assert chat.context == {"x": kept}
-    assert chat.last.metadata["error"] is None
+    assert json.dumps(chat.context) == json.dumps({"x": kept})
+    assert await (await chat.restored()).journey.snapshot() == {"x": kept}
 
 
 @pytest.mark.parametrize(("strategy", "held", "new", "said"), MISFITS)
-def test_what_does_not_fit_is_refused_with_field_strategy_and_types(
-    strategy: MergeStrategy | None, held: Any, new: Any, said: str
-) -> None:
-    """DESIGN.md section 4, row Merge type mismatch: never a silent replace."""
-    context = {} if held is None else {"x": held}
-
-    with pytest.raises(ContextMergeError) as raised:
-        apply_ops(context, [[how_to_merge(strategy), "x", new]])
-
-    assert raised.value.field == "x"
-    assert raised.value.strategy == ("undeclared" if strategy is None else strategy)
-    assert said in str(raised.value)
-    assert isinstance(raised.value, ValueError)
-
-
-@pytest.mark.parametrize(("strategy", "held", "new", "said"), MISFITS)
-async def test_what_does_not_fit_fails_the_turn(
+async def test_what_does_not_fit_fails_the_turn_with_field_strategy_and_types(
     strategy: MergeStrategy | None, held: Any, new: Any, said: str, talk: Any, memory_url: str
 ) -> None:
+    """DESIGN.md section 4, row Merge type mismatch: never a silent replace."""
     context = {} if held is None else {"x": held}
     agents = {"clerk": lambda _: {"x": new, "response": "not heard"}}
     chat = await talk(keeper(strategy), agents, memory_url, context=context)
     await chat.says("go on")
 
-    assert chat.last.metadata["error"]["type"] == "ContextMergeError"
-    assert said in chat.last.metadata["error"]["message"]
-    assert chat.context == context
-
-
-def test_a_mismatch_inside_a_dict_is_named_by_its_path() -> None:
-    with pytest.raises(ContextMergeError, match=r"'x\.a\.b'"):
-        apply_ops({"x": {"a": {"b": [1]}}}, [["auto", "x", {"a": {"b": 1}}]])
-
-
-def test_clear_removes_and_of_what_is_not_there_nothing() -> None:
-    assert apply_ops({"a": 1, "b": 2}, [["clear", "a", None], ["clear", "c", None]]) == {"b": 2}
+    error = chat.last.metadata["error"]
+    assert error["type"] == "ContextMergeError"
+    for part in ("'x'", f"'{strategy or 'undeclared'}'", said):
+        assert part in error["message"]
+    assert chat.context == await chat.journey.snapshot() == context
+    assert await chat.audited() == ["failure"]
 
 
 def test_operations_follow_one_another() -> None:
@@ -181,10 +151,6 @@ def test_operations_follow_one_another() -> None:
     assert names_changed([*ops, ["replace", "b", 1]]) == ["a", "b"]
 
 
-def test_a_plain_dict_sets_its_names() -> None:
-    assert apply_ops({"a": [1], "b": 2}, {"a": 3}) == {"a": 3, "b": 2}
-
-
 async def test_a_plain_dict_sets_the_context_of_a_compiled_graph() -> None:
     """DESIGN.md section 3: a plain dict sets; so Studio's form works."""
     graph = keeper(S.UNION).compile(agents={"clerk": lambda p: {"x": p["message"]}})
@@ -194,68 +160,7 @@ async def test_a_plain_dict_sets_the_context_of_a_compiled_graph() -> None:
     assert values["context"] == {"x": ["a", "b"]}
 
 
-async def test_one_name_has_one_strategy_wherever_it_is_accumulated(
-    talk: Any, memory_url: str
-) -> None:
-    class Two(Journey):
-        class FirstPath(Pathway):
-            __agents__ = ["clerk"]
-            __accumulate__ = {"seen": S.SUM}
-            __complete_when__ = NEVER
-
-        class SecondPath(Pathway):
-            __agents__ = ["clerk"]
-            __accumulate__ = ["seen"]
-            __complete_when__ = NEVER
-
-        __transitions__ = [Transition(IntentTrigger(["next"]), to_pathway="second")]
-
-    chat = await talk(Two, {"clerk": lambda _: {"seen": 1}}, memory_url)
-    for words in ("one", "next", "three"):
-        await chat.says(words)
-
-    assert chat.context == {"seen": 3}
-
-
-async def test_parallel_agents_merge_in_declared_order(talk: Any, memory_url: str) -> None:
-    class Both(Journey):
-        class BothPath(Pathway):
-            __agents__ = ["late", "early"]
-            __pipeline__ = "parallel"
-            __accumulate__ = {"seen": S.APPEND, "last": None, "most": S.MAX}
-
-    def worker(name: str, most: int) -> Any:
-        return lambda _: {"seen": name, "last": name, "most": most}
-
-    chat = await talk(Both, {"early": worker("early", 1), "late": worker("late", 2)}, memory_url)
-    await chat.says("go")
-
-    assert chat.context == {"seen": ["late", "early"], "last": "early", "most": 2}
-
-
 # The size is checked before anything changes.
-
-
-def test_over_the_limit_nothing_changes_and_the_largest_are_named() -> None:
-    context = {"small": 1, "large": "x" * 50, "larger": ["y" * 60], "least": None}
-    before = copy.deepcopy(context)
-
-    with pytest.raises(ContextSizeExceededError) as raised:
-        checked(context, [["replace", "new", "z" * 40]], limit=180)
-
-    assert context == before
-    assert list(raised.value.largest) == ["larger", "large", "new"]
-    assert raised.value.max_size == 180
-    assert raised.value.current_size == size({**context, "new": "z" * 40})
-
-
-def test_the_limit_counts_bytes_of_utf8_and_is_allowed_itself() -> None:
-    exact = size({"x": "ä🙂"})
-
-    assert exact == len('{"x":"ä🙂"}'.encode())
-    assert checked({}, [["replace", "x", "ä🙂"]], exact)[0] == {"x": "ä🙂"}
-    with pytest.raises(ContextSizeExceededError):
-        checked({}, [["replace", "x", "ä🙂"]], exact - 1)
 
 
 def test_prunable_lists_lose_their_oldest_entries_near_the_limit() -> None:
@@ -302,13 +207,6 @@ def test_applying_operations_changes_nothing_that_it_was_given(context: Any, ops
     outcome(context, ops)
 
     assert (context, ops) == before
-
-
-@given(context=CONTEXTS, ops=OPS)
-def test_a_reducer_that_runs_twice_gives_the_same(context: Any, ops: Any) -> None:
-    first = outcome(context, ops)
-
-    assert outcome(context, ops) == first
 
 
 @given(context=CONTEXTS, ops=OPS, later=OPS)
@@ -367,13 +265,6 @@ def test_append_loses_nothing(values: list[Any]) -> None:
     parts = [value if isinstance(value, list) else [value] for value in values if value is not None]
 
     assert (merged(S.APPEND, values) or []) == [item for part in parts for item in part]
-
-
-@given(before=CONTEXTS, ops=OPS)
-def test_restoring_brings_an_earlier_context_back(before: Any, ops: Any) -> None:
-    now = outcome(before, ops)
-    if isinstance(now, dict):
-        assert apply_ops(now, restoring(now, before)) == before
 
 
 @given(before=CONTEXTS, ops=OPS)

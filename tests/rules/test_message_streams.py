@@ -726,20 +726,6 @@ async def test_seven_turns_over_ag_ui_show_the_replies_alone() -> None:
     ]
 
 
-@by_ag_ui
-async def test_an_example_is_booked_over_ag_ui() -> None:
-    graph = HealthcareReferral.compile(agents=AGENTS, checkpointer=InMemorySaver(), model=False)
-    browser = Browser(graph)
-
-    for number, words in enumerate([*DEMO_MESSAGES, "Thanks!", "What is the copay?"]):
-        answer = await browser.says(words, **({} if number else {"context": SAMPLE_CONTEXT}))
-        assert answer == browser.shown[-1].content
-
-    state = await graph.aget_state({"configurable": {"thread_id": "browser"}})
-    assert state.values["position"]["status"] == "complete"
-    assert len({one.id for one in browser.shown}) == 2 * len(DEMO_MESSAGES) + 4
-
-
 # what the runtime says beside an agent whose words are streamed
 
 

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import threading
 from typing import Any
 
 import pytest
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.runnables import RunnableLambda
-from langgraph.graph import END, START, MessagesState, StateGraph
-from pydantic import BaseModel
 
 from journeygraph import (
     NEVER,
     AgentNotRegisteredError,
-    ConfigurationError,
     InputField,
     Journey,
     JourneyConfig,
@@ -140,13 +133,6 @@ async def test_an_agent_registered_anew_takes_the_place_of_the_first(talk, memor
     assert await chat.says("hello") == "second"
 
 
-@pytest.mark.parametrize("agent", [None, 7, "waiter", {"run": 1}])
-async def test_what_cannot_be_called_is_refused_at_once(memory_url, agent):
-    async with one_agent()("s-1", JourneyConfig(persistence=memory_url)) as journey:
-        with pytest.raises(ConfigurationError, match="'speaker'"):
-            journey.register_agent("speaker", agent)
-
-
 # --- Which input gets the message; Function agents: what they are given -------------------------
 
 
@@ -164,43 +150,6 @@ async def given(talk: Any, url: str, *messages: str, **options: Any) -> dict[str
     return seen[-1]
 
 
-async def test_an_agent_is_given_message_context_history_and_its_inputs(talk, memory_url):
-    """Function agents; the others give neither inputs nor defaults."""
-    got = await given(talk, memory_url, "a table", "soup, please", context={"table": "window"})
-
-    history = [
-        {"role": "user", "content": "a table"},
-        {"role": "assistant", "content": "very well"},
-    ]
-    assert got == {
-        "message": "soup, please",
-        "context": {"table": "window"},
-        "history": history,
-        "words": "soup, please",
-        "before": history,
-        "known": {"table": "window"},
-        "table": "window",
-        "waiter": "Kim",
-        "tags": [],
-    }
-
-
-async def test_an_input_without_source_is_first_of_all_the_context_value(talk, memory_url):
-    """Which input gets the message: a context value of that name."""
-    got = await given(
-        talk, memory_url, "hello", context={"table": "5", "waiter": "Lou", "tags": [1]}
-    )
-
-    assert (got["table"], got["waiter"], got["tags"]) == ("5", "Lou", [1])
-
-
-async def test_the_first_required_text_input_gets_the_message(talk, memory_url):
-    """Which input gets the message: else the first required text input."""
-    got = await given(talk, memory_url, "hello", context={"waiter": None})
-
-    assert (got["table"], got["waiter"]) == ("hello", "Kim")
-
-
 async def test_what_an_agent_does_to_a_default_changes_nothing(talk, memory_url):
     def waiter(payload: dict[str, Any]) -> str:
         payload["tags"].append("mine")
@@ -209,36 +158,6 @@ async def test_what_an_agent_does_to_a_default_changes_nothing(talk, memory_url)
     chat = await talk(Restaurant, {"waiter": waiter}, memory_url)
 
     assert [await chat.says("one"), await chat.says("two")] == ["['mine']", "['mine']"]
-
-
-class Everything(Signature):
-    number_of: int = InputField(description="a number")
-    first: str = InputField(description="text")
-    second: str = InputField(description="more text")
-    ratio: float = InputField(description="a share")
-    sure: bool = InputField(description="yes or no")
-    items: list[str] = InputField(description="a list")
-    facts: dict[str, int] = InputField(description="a dict")
-    message: str = InputField(description="named like what everyone is given")
-    response: str = OutputField(description="the answer")
-
-
-async def test_a_required_input_that_nothing_fills_is_empty_and_flagged(talk, memory_url):
-    """Which input gets the message; issue, part 5: the type's empty value, flagged."""
-
-    class Form(Journey):
-        class FillPath(Pathway):
-            __signature__ = Everything
-            __agents__ = ["clerk"]
-
-    got: dict[str, Any] = {}
-    chat = await talk(Form, {"clerk": lambda payload: got.update(payload) or "ok"}, memory_url)
-    await chat.says("hello")
-
-    assert (got["first"], got["message"]) == ("hello", "hello")
-    empty = {"number_of": 0, "second": "", "ratio": 0.0, "sure": False, "items": [], "facts": {}}
-    assert {name: got[name] for name in empty} == empty
-    assert chat.last.metadata["flags"] == [f"empty_input:{name}" for name in empty]
 
 
 # --- Function agents: what they give back -------------------------------------------------------
@@ -285,140 +204,6 @@ async def test_what_is_not_declared_may_be_of_any_type(talk, memory_url):
     assert chat.context == {"wine": ["red", 2]}
 
 
-class Wish(BaseModel):
-    response: str
-    mood: str | None = None
-
-
-class Later:
-    def __init__(self, method: str) -> None:
-        setattr(self, method, self._answer)
-
-    async def _answer(self, payload: dict[str, Any]) -> dict[str, Any]:
-        await asyncio.sleep(0)
-        return {"response": f"heard {payload['message']}", "mood": "good"}
-
-
-class Now:
-    def run(self, payload: dict[str, Any]) -> dict[str, Any]:
-        return {"response": f"heard {payload['message']}", "mood": "good"}
-
-
-class Called:
-    def __call__(self, payload: dict[str, Any]) -> dict[str, Any]:
-        return Now().run(payload)
-
-
-class CalledLater:
-    async def __call__(self, payload: dict[str, Any]) -> dict[str, Any]:
-        return Now().run(payload)
-
-
-async def coroutine(payload: dict[str, Any]) -> dict[str, Any]:
-    return Now().run(payload)
-
-
-async def generator(payload: dict[str, Any]) -> Any:
-    yield "heard "
-    yield {"mood": "good"}
-    yield payload["message"]
-
-
-def with_words(words: str, payload: dict[str, Any]) -> dict[str, Any]:
-    return {"response": f"{words} {payload['message']}", "mood": "good"}
-
-
-def graph() -> Any:
-    class State(MessagesState):
-        mood: str
-
-    def answer(state: State) -> dict[str, Any]:
-        said = state["messages"][-1].content
-        return {"messages": [AIMessage(f"heard {said}")], "mood": "good"}
-
-    built = StateGraph(State)
-    built.add_node("answer", answer)
-    built.add_edge(START, "answer")
-    built.add_edge("answer", END)
-    return built.compile()
-
-
-AGENTS = {
-    "function": Now().run,
-    "coroutine": coroutine,
-    "lambda of a coroutine": lambda payload: coroutine(payload),
-    "partial": functools.partial(with_words, "heard"),
-    "partial of a coroutine": functools.partial(coroutine),
-    "callable object": Called(),
-    "callable object, async": CalledLater(),
-    "object with run": Now(),
-    "object with an async run": Later("run"),
-    "object with arun": Later("arun"),
-    "async generator": generator,
-    "runnable": RunnableLambda(Now().run),
-    "graph": graph(),
-    "model": lambda payload: Wish(response=f"heard {payload['message']}", mood="good"),
-}
-
-
-@pytest.mark.parametrize("kind", AGENTS)
-async def test_an_agent_is_anything_that_maps_inputs_to_outputs(talk, memory_url, kind):
-    """Function agents; an async `run` of others is never awaited, and nothing is said."""
-    chat = await alone(talk, memory_url, AGENTS[kind])
-
-    assert await chat.says("hello") == "heard hello"
-    assert chat.context == {"mood": "good"}
-    assert chat.last.metadata["error"] is None
-
-
-@pytest.mark.parametrize(
-    "result",
-    [
-        "heard it",
-        {"response": "heard it"},
-        AIMessage("heard it"),
-        AIMessage([{"type": "text", "text": "heard "}, {"type": "text", "text": "it"}]),
-        {"messages": [HumanMessage("?"), AIMessage("heard it")]},
-        {"messages": [{"role": "assistant", "content": "heard it"}]},
-        Wish(response="heard it"),
-    ],
-    ids=lambda result: type(result).__name__,
-)
-async def test_a_reply_may_be_text_a_dict_or_a_message(talk, memory_url, result):
-    """Function agents."""
-    chat = await alone(talk, memory_url, lambda payload: result)
-
-    assert await chat.says("hello") == "heard it"
-    assert chat.context == {}
-
-
-async def test_a_chat_model_is_given_the_talk(talk, memory_url):
-    model = GenericFakeChatModel(messages=iter(["good morning", "good night"]))
-    chat = await alone(talk, memory_url, model)
-
-    assert [await chat.says("hello"), await chat.says("bye")] == ["good morning", "good night"]
-
-
-@pytest.mark.parametrize(
-    "result", [["a", "list"], 7, (1, 2), object()], ids=["list", "number", "tuple", "object"]
-)
-async def test_what_no_agent_may_give_back_fails_the_turn_and_says_so(talk, memory_url, result):
-    """Function agents; a result that is no dict ends others with a TypeError."""
-    chat = await alone(talk, memory_url, lambda payload: result)
-
-    assert await chat.says("hello") == APOLOGY
-    assert f"returned {type(result).__name__}" in chat.last.metadata["error"]["message"]
-
-
-@pytest.mark.parametrize("result", [None, {}, {"response": None}, {"mood": "quiet"}, ""])
-async def test_an_agent_may_say_nothing_and_that_is_flagged(talk, memory_url, result):
-    chat = await alone(talk, memory_url, lambda payload: result)
-
-    assert await chat.says("hello") == ""
-    assert chat.last.metadata["flags"] == ["no_reply:talk"]
-    assert chat.last.metadata["error"] is None
-
-
 async def test_a_pathway_without_agents_says_nothing(talk, memory_url):
     """A pathway without agents is allowed; others crash on the empty list."""
 
@@ -461,29 +246,6 @@ async def test_in_sequence_the_last_reply_counts_and_all_outputs_are_kept(talk, 
     assert chat.context == {"a": 1, "b": 2, "c": 3}
 
 
-async def test_in_sequence_each_sees_the_message_and_what_those_before_gave(talk, memory_url):
-    """Function agents; in others the message is lost after the first step."""
-    seen = []
-
-    def agent(name: str) -> Any:
-        def answer(payload: dict[str, Any]) -> dict[str, Any]:
-            extra = payload.keys() - {"message", "context", "history"}
-            seen.append((payload["message"], {key: payload[key] for key in extra}))
-            return {name: [name], "response": name}
-
-        return answer
-
-    agents = {"first": agent("a"), "second": agent("b"), "third": agent("c")}
-    chat = await talk(several("sequential"), agents, memory_url)
-    await chat.says("go")
-
-    assert seen == [
-        ("go", {}),
-        ("go", {"a": ["a"], "response": "a"}),
-        ("go", {"a": ["a"], "b": ["b"], "response": "b"}),
-    ]
-
-
 async def test_in_parallel_the_replies_are_joined_in_declared_order(talk, memory_url):
     """Several agents give `response`: parallel: joined in declared order."""
 
@@ -524,27 +286,6 @@ async def test_in_parallel_agents_run_at_the_same_time_on_the_same_inputs(talk, 
 
 
 # --- Sync agents --------------------------------------------------------------------------------
-
-
-async def test_a_sync_agent_runs_in_a_thread_and_does_not_block_the_loop(talk, memory_url):
-    """Sync agents; in async ones, every other session would wait meanwhile."""
-    here = threading.get_ident()
-    threads: list[int] = []
-    let = threading.Event()
-
-    def slow(payload: dict[str, Any]) -> str:
-        threads.append(threading.get_ident())
-        let.wait()  # the loop alone lets it go on
-        return "done"
-
-    chat = await alone(talk, memory_url, slow)
-    turn = asyncio.ensure_future(chat.says("hello"))
-    while not threads:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
-    let.set()
-
-    assert await turn == "done"
-    assert threads != [here]
 
 
 async def test_sync_agents_of_many_sessions_run_at_the_same_time(talk, memory_url):

@@ -9,7 +9,6 @@ import pytest
 from journeygraph import (
     NEVER,
     Journey,
-    JourneyDefinitionError,
     Pathway,
     ReturnToPrevious,
     ReturnToSpecific,
@@ -340,22 +339,6 @@ async def test_an_arrival_that_is_not_complete_keeps_the_conversation(talk, memo
     assert chat.last.is_journey_complete
 
 
-@pytest.mark.parametrize("which", ["next is a detour", "detour has next"])
-def test_a_detour_is_never_a_next_and_never_has_one(which):
-    """`__next__`: never a detour; the return behaviour of others is read off the wrong one."""
-    with pytest.raises(JourneyDefinitionError, match="detour"):
-
-        class Wrong(Journey):
-            class OnePath(Pathway):
-                __agents__ = ["one"]
-                __next__ = "two" if which == "next is a detour" else None
-
-            class TwoPath(Pathway):
-                __agents__ = ["two"]
-                __next__ = "one" if which == "detour has next" else None
-                __return_behavior__ = ReturnToPrevious()
-
-
 async def test_arrivals_in_a_circle_end_at_the_tenth_and_are_audited(talk, memory_url):
     """Section 3: at most ten hops; the next one waits for the user."""
 
@@ -381,21 +364,6 @@ async def test_arrivals_in_a_circle_end_at_the_tenth_and_are_audited(talk, memor
     assert rows == [*["completed", "advanced", "arrived"] * 9, "completed", "advanced", "hop_limit"]
     await chat.says("again")
     assert chat.ran == ["tick", "tock"] * 5
-
-
-def test_arrivals_that_can_only_go_in_a_circle_are_refused_at_import():
-    with pytest.raises(JourneyDefinitionError, match="endless loop"):
-
-        class Merry(Journey):
-            class TickPath(Pathway):
-                __agents__ = ["tick"]
-                __next__ = "tock"
-                __runs_on_arrival__ = True
-
-            class TockPath(Pathway):
-                __agents__ = ["tock"]
-                __next__ = "tick"
-                __runs_on_arrival__ = True
 
 
 # --- Journey end --------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from journeygraph import (
     NEVER,
     ContextMergeError,
     Journey,
-    JourneyDefinitionError,
     MergeStrategy,
     Pathway,
     ReturnToPrevious,
@@ -230,61 +229,6 @@ async def noting(talk: Any, url: str, strategy: Any, values: list[Any], **config
 S = MergeStrategy
 
 
-@pytest.mark.parametrize(
-    ("strategy", "values", "kept"),
-    [
-        (S.REPLACE, [1, 2], 2),
-        (S.REPLACE, [[1], {"a": 1}, "x"], "x"),
-        (S.REPLACE, [1, None], 1),
-        (S.REPLACE, [1, 0], 0),
-        (S.REPLACE, ["a", ""], ""),
-        (S.APPEND, ["a"], ["a"]),
-        (S.APPEND, ["a", "a"], ["a", "a"]),
-        (S.APPEND, ["a", ["b", "c"], None], ["a", "b", "c"]),
-        (S.APPEND, [{"n": 1}, {"n": 1}], [{"n": 1}, {"n": 1}]),
-        (S.UNION, ["a"], ["a"]),
-        (S.UNION, ["b", ["a", "b"], "c", "a"], ["b", "a", "c"]),
-        (S.UNION, [["a", "a"]], ["a"]),
-        (S.UNION, [{"n": 1, "m": 2}, {"m": 2, "n": 1}, {"n": 2}], [{"n": 1, "m": 2}, {"n": 2}]),
-        (S.UNION, [1, True, "1"], [1, True, "1"]),
-        (S.MERGE_DICT, [{"a": 1}, {"b": 2}], {"a": 1, "b": 2}),
-        (S.MERGE_DICT, [{"a": {"x": 1}}, {"a": {"y": 2}}], {"a": {"x": 1, "y": 2}}),
-        (S.MERGE_DICT, [{"a": [1], "b": 1}, {"a": [2], "b": None}], {"a": [2], "b": 1}),
-        (S.MAX, [3, 5, 4], 5),
-        (S.MAX, [3, 3.5], 3.5),
-        (S.MAX, ["b", "c", "a"], "c"),
-        (S.MIN, [3, 5, 2], 2),
-        (S.MIN, ["2026-05", "2025-12"], "2025-12"),
-        (S.MIN, [-1, None], -1),
-        (S.SUM, [1, 2, 3], 6),
-        (S.SUM, [0.5, 1], 1.5),
-        (S.SUM, [5], 5),
-        (None, [1, "two"], "two"),
-        (None, [["a"], ["b", "a"]], ["a", "b"]),
-        (None, [[{"n": 1}], [{"n": 1}, {"n": 2}]], [{"n": 1}, {"n": 2}]),
-        (None, [{"a": {"x": 1}}, {"a": {"y": 2}}], {"a": {"x": 1, "y": 2}}),
-        (None, [{"a": [1], "b": 1}, {"a": [2, 1], "b": 2}], {"a": [1, 2], "b": 2}),
-        (None, [{"a": 1}, {"a": None}], {"a": 1}),
-        (None, [False, None], False),
-    ],
-)
-async def test_a_name_is_merged_by_its_strategy(talk, memory_url, strategy, values, kept):
-    """Accumulation; the others replace, stringify or concatenate where they should merge."""
-    chat = await noting(talk, memory_url, strategy, values)
-
-    assert json.dumps(chat.context, sort_keys=True) == json.dumps({"value": kept}, sort_keys=True)
-    assert await (await chat.restored()).journey.snapshot() == {"value": kept}
-
-
-async def test_only_declared_names_are_kept(talk, memory_url):
-    """Accumulation; Function agents, may return more than its outputs."""
-    chat = await talk(ledger(None), {"typist": typist}, memory_url)
-
-    await chat.says('{"value": 1, "secret": 2, "response": "ok"}')
-
-    assert chat.context == {"value": 1}
-
-
 async def test_a_strategy_declared_once_holds_in_every_pathway(talk, memory_url):
     """Accumulation: a name has one strategy per journey."""
 
@@ -304,21 +248,6 @@ async def test_a_strategy_declared_once_holds_in_every_pathway(talk, memory_url)
     await chat.says("and soup")
 
     assert chat.context == {"owed": 12}
-
-
-def test_two_strategies_for_one_name_are_a_fault_of_the_definition():
-    """Accumulation: two different ones are a definition fault."""
-    with pytest.raises(JourneyDefinitionError, match=r"'owed'.*sum.*append|'owed'.*append.*sum"):
-
-        class Tab(Journey):
-            class DrinksPath(Pathway):
-                __agents__ = ["bar"]
-                __accumulate__ = {"owed": MergeStrategy.SUM}
-                __next__ = "food"
-
-            class FoodPath(Pathway):
-                __agents__ = ["kitchen"]
-                __accumulate__ = {"owed": MergeStrategy.APPEND}
 
 
 async def test_agents_in_parallel_are_merged_in_declared_order_whoever_is_first(talk, memory_url):
@@ -342,39 +271,6 @@ async def test_agents_in_parallel_are_merged_in_declared_order_whoever_is_first(
 
 
 # --- Merge type mismatch ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("strategy", "values", "name", "types"),
-    [
-        (S.SUM, [1, "2"], "sum", ("int", "str")),
-        (S.SUM, ["a"], "sum", ("nothing", "str")),
-        (S.SUM, [1, True], "sum", ("int", "bool")),
-        (S.MAX, [1, "2"], "max", ("int", "str")),
-        (S.MAX, [[1]], "max", ("nothing", "list")),
-        (S.MIN, ["a", 2], "min", ("str", "int")),
-        (S.MERGE_DICT, [{"a": 1}, [1]], "merge", ("dict", "list")),
-        (S.MERGE_DICT, ["a"], "merge", ("nothing", "str")),
-        (None, ["a", ["b"]], "undeclared", ("str", "list")),
-        (None, [["a"], {"b": 1}], "undeclared", ("list", "dict")),
-        (None, [{"a": 1}, 1], "undeclared", ("dict", "int")),
-    ],
-)
-async def test_a_value_that_does_not_fit_fails_the_turn(
-    talk, memory_url, strategy, values, name, types
-):
-    """Merge type mismatch: names field, strategy and types; never a silent replace."""
-    chat = await noting(talk, memory_url, strategy, values[:-1])
-    before = await chat.journey.snapshot()
-
-    said_back = await chat.says(json.dumps({"value": values[-1], "response": "noted"}))
-
-    assert said_back == APOLOGY
-    assert chat.context == await chat.journey.snapshot() == before
-    assert chat.last.metadata["error"]["type"] == "ContextMergeError"
-    for part in ("'value'", f"'{name}'", *types):
-        assert part in chat.last.metadata["error"]["message"]
-    assert (await chat.audited())[-1] == "failure"
 
 
 async def test_a_mismatch_inside_a_dict_names_the_way_to_it(talk, memory_url):

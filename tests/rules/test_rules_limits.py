@@ -99,7 +99,7 @@ async def test_the_error_names_the_largest_fields(talk, memory_url):
 
     assert caught.value.max_size == 100
     assert caught.value.current_size > 100
-    assert next(iter(caught.value.largest)) == "extra"
+    assert list(caught.value.largest) == ["extra", "title", "notes"]
     assert await chat.journey.snapshot() == {"title": "Emma", "notes": ["a"]}
 
 
@@ -196,27 +196,6 @@ async def test_tuples_become_lists_and_text_is_kept_as_it_is(talk, memory_url):
 
 
 # --- Function agents: nothing is shared ---------------------------------------------------------
-
-
-async def test_what_an_agent_does_to_the_context_it_was_given_changes_nothing(talk, memory_url):
-    """Function agents."""
-
-    def vandal(payload: dict[str, Any]) -> str:
-        payload["context"]["extra"]["tags"].append("torn")
-        payload["context"]["title"] = "gone"
-        payload["history"].clear()
-        return "ha"
-
-    chat = await talk(
-        Library,
-        {"reader": vandal, "hours": vandal},
-        memory_url,
-        context={"extra": {"tags": ["new"]}},
-    )
-    await chat.says("hello")
-    await chat.says("hello")
-
-    assert chat.context == await chat.journey.snapshot() == {"extra": {"tags": ["new"]}}
 
 
 async def test_agents_in_parallel_do_not_share_what_they_are_given(talk, memory_url):

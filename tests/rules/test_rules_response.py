@@ -23,7 +23,8 @@ from journeygraph import (
 from tests.support.clerks import gives, said, staff
 
 APOLOGY = "Sorry, something went wrong on our side. Nothing was lost; please try again."
-CLOSING = "We are all done here. If you need anything else, just say so."
+
+
 UNUSED = {"model_calls": 0, "input_tokens": 0, "output_tokens": 0}
 
 
@@ -201,15 +202,6 @@ async def test_a_move_there_and_back_in_one_turn_is_a_move(talk, memory_url):
     assert chat.last.transition_to == "trip"
 
 
-async def test_every_turn_has_the_version_that_the_ledger_gave_it(talk, memory_url):
-    """Response object: version."""
-    chat = await sending(talk, memory_url, "one", "two")
-    await chat.journey.rollback(1)
-    await chat.says("three")
-
-    assert [reply.metadata["version"] for reply in chat.replies] == [1, 2, 4]
-
-
 async def test_a_message_that_a_model_would_have_judged_is_flagged(talk, memory_url):
     """Response object: flags; no model is asked unless one is configured."""
 
@@ -230,21 +222,6 @@ async def test_a_message_that_a_model_would_have_judged_is_flagged(talk, memory_
     assert chat.last.metadata["flags"] == ["model_not_configured"]
     await chat.says("bye")
     assert chat.last.metadata["flags"] == []
-
-
-@pytest.mark.parametrize(("words", "flag"), [("  \n", "empty_message"), ("x" * 20_000, "too_long")])
-async def test_a_message_that_is_answered_by_a_fixed_text_is_no_turn(talk, memory_url, words, flag):
-    """Issue, part 7: a stated outcome; nothing moves, nothing is recorded."""
-    chat = await sending(talk, memory_url, "the rates?")
-
-    await chat.says(words)
-
-    assert chat.last.metadata["flags"][0].startswith(flag)
-    assert (chat.last.pathway_id, chat.stack, chat.ran) == ("rates", ["weigh"], [])
-    assert (chat.last.transition_to, chat.last.metadata["version"]) == (None, 1)
-    assert chat.last.metadata["returning"]
-    assert len(await chat.journey.versions()) == 2
-    assert await chat.says("thanks") == "scales: thanks"
 
 
 # --- The stream ---------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from journeygraph import (
     Transition,
 )
 from tests.support.clerks import gives, said, staff
+from tests.support.scripts import follow
 
 
 class Bank(Journey):
@@ -56,8 +57,16 @@ async def banking(talk: Any, url: str, *transitions: Transition, **options: Any)
     return await talk(journey, agents, url, **options)
 
 
+def says(words: str, target: str, source: Any = "*", **more: Any) -> Transition:
+    return Transition(said(words), source, target, **more)
+
+
 def risky(context: Mapping[str, Any]) -> bool:
     return context.get("risk") == "high"
+
+
+def when_risky(target: str, source: Any = "*", **more: Any) -> Transition:
+    return Transition(ConditionTrigger(risky), source, target, **more)
 
 
 class Shouted(BaseTrigger):
@@ -75,6 +84,13 @@ class Slowly(BaseTrigger):
         return "send" in message
 
 
+class Amount(IntentTrigger):
+    """An author's own trigger that extends one of ours."""
+
+    def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:
+        return any(word.isdigit() for word in message.split())
+
+
 class Broken(BaseTrigger):
     """An author's own trigger that does not work."""
 
@@ -82,80 +98,174 @@ class Broken(BaseTrigger):
         raise LookupError("no such table")
 
 
-# --- Transition order ---------------------------------------------------------------------------
+WATCH = when_risky("fraud", priority=100)
+BACK = says("back", "counter", "fraud")
+HIGH = {"risk": "high"}
+
+Case = tuple[str, tuple[Transition, ...], dict[str, Any]]
 
 
-async def test_of_two_patterns_the_higher_priority_wins(talk, memory_url):
-    """Transition order: priority descending, whatever is declared first."""
-    chat = await banking(
-        talk,
-        memory_url,
-        Transition(said("send"), to_pathway="transfer", priority=1),
-        Transition(said("stolen"), to_pathway="fraud", priority=2),
-    )
-
-    assert await chat.says("send it, my card is stolen") == "fraud: send it, my card is stolen"
+def case(script: str, *rules: Transition, context: dict[str, Any] | None = None) -> Case:
+    """A conversation, the rules that it is held with, and what is known at its start."""
+    return script, rules, context or {}
 
 
-async def test_of_two_equal_priorities_the_one_declared_first_wins(talk, memory_url):
-    """Transition order: declaration order within."""
-    chat = await banking(
-        talk,
-        memory_url,
-        Transition(said("stolen"), to_pathway="fraud"),
-        Transition(said("send"), to_pathway="transfer"),
-    )
+TRANSITION_ORDER = {
+    "of two patterns the higher priority wins": case(
+        "send it, my card is stolen -> fraud; says fraud: send it, my card is stolen",
+        says("send", "transfer", priority=1),
+        says("stolen", "fraud", priority=2),
+    ),
+    "of two equal priorities the one declared first wins": case(
+        "send it, my card is stolen -> fraud", says("stolen", "fraud"), says("send", "transfer")
+    ),
+    "a condition of a higher priority than a pattern wins": case(
+        "send it -> fraud",
+        says("send", "transfer", priority=5),
+        when_risky("fraud", priority=9),
+        context=HIGH,
+    ),
+    "a pattern of a higher priority than a condition wins": case(
+        "send it -> transfer",
+        says("send", "transfer", priority=9),
+        when_risky("fraud", priority=5),
+        context=HIGH,
+    ),
+    "an author's own trigger of a higher priority wins": case(
+        "send -> transfer | SEND -> fraud",
+        says("send", "transfer", priority=5),
+        Transition(Shouted(), to_pathway="fraud", priority=9),
+    ),
+    "an author's own trigger of a lower priority does not": case(
+        "SEND -> transfer",
+        says("send", "transfer", priority=5),
+        Transition(Shouted(), to_pathway="fraud", priority=1),
+    ),
+    "an own trigger may be asynchronous": case(
+        "hello -> counter | send it -> transfer; tier own",
+        Transition(Slowly(), to_pathway="transfer"),
+    ),
+    "an intent of one's own is asked like any own trigger": case(
+        "some money -> counter | 40 euros -> transfer", Transition(Amount(), to_pathway="transfer")
+    ),
+    "always comes last whatever its priority": case(
+        "my card is stolen -> fraud",
+        Transition(AlwaysTrigger(), "counter", "transfer", priority=1000),
+        says("stolen", "fraud", "counter", priority=-5),
+    ),
+    "always fires when nothing else does and where it applies": case(
+        "hello -> transfer; to transfer; tier always | hello -> transfer; to",
+        Transition(AlwaysTrigger(), "counter", "transfer", priority=1),
+    ),
+    "always does not keep a detour from returning": case(
+        "my balance? -> balance | thanks -> counter; to; says counter: thanks",
+        says("balance", "balance"),
+        Transition(AlwaysTrigger(), to_pathway="transfer"),
+    ),
+    "a transition from anywhere applies": case("stolen! -> fraud", says("stolen", "fraud", "*")),
+    "a transition from here applies": case("stolen! -> fraud", says("stolen", "fraud", "counter")),
+    "a transition from here and elsewhere applies": case(
+        "stolen! -> fraud", says("stolen", "fraud", ["transfer", "counter"])
+    ),
+    "a transition from elsewhere does not": case(
+        "stolen! -> counter", says("stolen", "fraud", "transfer")
+    ),
+    "a transition from two other pathways does not": case(
+        "stolen! -> counter", says("stolen", "fraud", ["transfer", "balance"])
+    ),
+    "a transition to where one stands runs it again and moves nothing": case(
+        """
+        say that again -> counter; to counter; unmoved; paused; says counter: say that again
+        """,
+        says("again", "counter"),
+    ),
+}
 
-    await chat.says("send it, my card is stolen")
+CONDITION_THAT_STAYS_TRUE = {
+    "it fires again once it was seen false": case(
+        """
+        risk=high -> counter
+        hm -> fraud
+        back -> counter
+        risk=low -> counter
+        risk=high -> counter
+        hm -> fraud
+        """,
+        WATCH,
+        BACK,
+    ),
+    "that it fired survives the session being taken up again": case(
+        "hello -> fraud | (restart) | back -> counter | (restart) | hm -> counter",
+        WATCH,
+        BACK,
+        context=HIGH,
+    ),
+    "a rollback takes back that it fired": case(
+        "hello -> fraud | (rollback 0) | hello again -> fraud", WATCH, BACK, context=HIGH
+    ),
+    "seen false while another pathway speaks it is armed again": case(
+        """
+        hello -> fraud
+        send it -> transfer
+        risk=low -> transfer
+        risk=high -> transfer
+        back -> counter
+        so? -> fraud
+        """,
+        when_risky("fraud", "counter", priority=100),
+        says("send", "transfer"),
+        says("back", "counter"),
+        context=HIGH,
+    ),
+    "outranked by a pattern it stays armed": case(
+        "send it -> transfer | and now? -> fraud",
+        when_risky("fraud", priority=1),
+        says("send", "transfer", priority=5),
+        context=HIGH,
+    ),
+    "of two both fire one after the other": case(
+        "one -> transfer | two -> fraud | three -> fraud",
+        when_risky("fraud", priority=1),
+        Transition(ConditionTrigger(lambda c: "name" in c), to_pathway="transfer", priority=2),
+        context={**HIGH, "name": "Ann"},
+    ),
+    "into a detour it fires once and returns": case(
+        "one -> balance | two -> counter | three -> counter", when_risky("balance"), context=HIGH
+    ),
+    "it is judged while a detour waits to return": case(
+        "balance? risk=high -> balance | thanks -> fraud; paused; says fraud: thanks",
+        WATCH,
+        says("balance", "balance"),
+    ),
+    "it may disarm itself by its own update": case(
+        """
+        risk=high -> counter; to
+        hm -> counter; to counter
+        hm -> counter; to
+        risk=high -> counter; to
+        hm -> counter; to counter
+        """,
+        when_risky(
+            "counter",
+            "counter",
+            context_update={"risk": "set:checked", "name": "set:asked"},
+        ),
+    ),
+    "without a function it never fires": case(
+        "hello -> counter", Transition(ConditionTrigger(), to_pathway="fraud")
+    ),
+}
 
-    assert chat.path == ["fraud"]
+TALKS = TRANSITION_ORDER | CONDITION_THAT_STAYS_TRUE
 
 
-@pytest.mark.parametrize(("condition", "pattern", "where"), [(9, 5, "fraud"), (5, 9, "transfer")])
-async def test_conditions_and_patterns_stand_in_one_list(
-    talk, memory_url, condition, pattern, where
-):
-    """Transition order: one list."""
-    chat = await banking(
-        talk,
-        memory_url,
-        Transition(said("send"), to_pathway="transfer", priority=pattern),
-        Transition(ConditionTrigger(risky), to_pathway="fraud", priority=condition),
-        context={"risk": "high"},
-    )
+@pytest.mark.parametrize("held", TALKS)
+async def test_a_transition_fires_as_the_rules_say(held, talk, memory_url):
+    """Transition order; Condition that stays true."""
+    script, rules, context = TALKS[held]
+    chat = await banking(talk, memory_url, *rules, context=context)
 
-    await chat.says("send it")
-
-    assert chat.path == [where]
-
-
-@pytest.mark.parametrize(
-    ("own", "words", "where"),
-    [(9, "SEND", "fraud"), (1, "SEND", "transfer"), (9, "send", "transfer")],
-)
-async def test_an_author_s_own_trigger_stands_in_the_same_list(talk, memory_url, own, words, where):
-    """Transition order: free triggers are conditions, patterns and one's own."""
-    chat = await banking(
-        talk,
-        memory_url,
-        Transition(said("send"), to_pathway="transfer", priority=5),
-        Transition(Shouted(), to_pathway="fraud", priority=own),
-    )
-
-    await chat.says(words)
-
-    assert chat.path == [where]
-
-
-async def test_an_own_trigger_may_be_asynchronous(talk, memory_url):
-    """Transition order: own triggers."""
-    chat = await banking(talk, memory_url, Transition(Slowly(), to_pathway="transfer"))
-
-    await chat.says("hello")
-    await chat.says("send it")
-
-    assert chat.path == ["counter", "transfer"]
-    assert chat.last.metadata["tier"] == "own"
+    await follow(chat, script)
 
 
 async def test_an_own_trigger_that_raises_is_false_and_audited(talk, memory_url):
@@ -173,78 +283,6 @@ async def test_an_own_trigger_that_raises_is_false_and_audited(talk, memory_url)
     assert "no such table" in audit[0].reason
 
 
-async def test_an_intent_of_one_s_own_is_asked_like_any_own_trigger(talk, memory_url):
-    """Transition order: one's own trigger, also where it extends one of ours."""
-
-    class Amount(IntentTrigger):
-        def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:
-            return any(word.isdigit() for word in message.split())
-
-    chat = await banking(talk, memory_url, Transition(Amount(), to_pathway="transfer"))
-
-    await chat.says("some money")
-    await chat.says("40 euros")
-
-    assert chat.path == ["counter", "transfer"]
-
-
-async def test_always_comes_last_whatever_its_priority(talk, memory_url):
-    """Transition order: AlwaysTrigger last."""
-    chat = await banking(
-        talk,
-        memory_url,
-        Transition(AlwaysTrigger(), "counter", "transfer", priority=1000),
-        Transition(said("stolen"), "counter", "fraud", priority=-5),
-    )
-
-    await chat.says("my card is stolen")
-    assert chat.path == ["fraud"]
-
-
-async def test_always_fires_when_nothing_else_does_and_where_it_applies(talk, memory_url):
-    """Transition order: AlwaysTrigger."""
-    chat = await banking(
-        talk, memory_url, Transition(AlwaysTrigger(), "counter", "transfer", priority=1)
-    )
-
-    await chat.says("hello")
-    assert (chat.last.transition_to, chat.last.metadata["tier"]) == ("transfer", "always")
-    await chat.says("hello")
-    assert (chat.last.transition_to, chat.last.pathway_id) == (None, "transfer")
-
-
-async def test_always_does_not_keep_a_detour_from_returning(talk, memory_url):
-    """Transition order: AlwaysTrigger not while returning."""
-    chat = await banking(
-        talk,
-        memory_url,
-        Transition(said("balance"), to_pathway="balance"),
-        Transition(AlwaysTrigger(), to_pathway="transfer"),
-    )
-    await chat.says("my balance?")
-
-    assert await chat.says("thanks") == "counter: thanks"
-    assert chat.last.transition_to is None
-
-
-@pytest.mark.parametrize(
-    ("sources", "where"),
-    [
-        ("*", "fraud"),
-        ("counter", "fraud"),
-        (["transfer", "counter"], "fraud"),
-        ("transfer", "counter"),
-        (["transfer", "balance"], "counter"),
-    ],
-)
-async def test_a_transition_applies_where_it_comes_from(talk, memory_url, sources, where):
-    chat = await banking(talk, memory_url, Transition(said("stolen"), sources, "fraud"))
-
-    await chat.says("stolen!")
-
-    assert chat.path == [where]
-
-
 async def test_what_was_outranked_is_audited(talk, memory_url):
     """Section 3: what is dropped is audited."""
     chat = await banking(
@@ -260,20 +298,6 @@ async def test_what_was_outranked_is_audited(talk, memory_url):
     assert rows == [("dropped", "transfer", "send"), ("transition", "fraud", "stolen")]
 
 
-async def test_a_transition_to_where_one_stands_runs_it_again_and_moves_nothing(talk, memory_url):
-    chat = await banking(talk, memory_url, Transition(said("again"), to_pathway="counter"))
-
-    assert await chat.says("say that again") == "counter: say that again"
-    assert (chat.last.transition_to, chat.last.pathway_changed) == ("counter", False)
-    assert chat.stack == []
-
-
-# --- Condition that stays true ------------------------------------------------------------------
-
-WATCH = Transition(ConditionTrigger(risky), to_pathway="fraud", priority=100)
-BACK = Transition(said("back"), "fraud", "counter")
-
-
 async def test_a_condition_that_stays_true_fires_once(talk, memory_url):
     """Condition that stays true; the others fire, and push, until the tenth turn fails."""
     chat = await banking(talk, memory_url, WATCH, BACK, context={"risk": "high"})
@@ -283,77 +307,6 @@ async def test_a_condition_that_stays_true_fires_once(talk, memory_url):
 
     assert chat.path == ["fraud", *["counter"] * 13]
     assert (await chat.audited()).count("transition") == 2
-
-
-async def test_a_condition_fires_again_once_it_was_seen_false(talk, memory_url):
-    """Condition that stays true: being seen false arms it again."""
-    chat = await banking(talk, memory_url, WATCH, BACK)
-    for words in ("risk=high", "hm", "back", "risk=low", "risk=high", "hm"):
-        await chat.says(words)
-
-    assert chat.path == ["counter", "fraud", "counter", "counter", "counter", "fraud"]
-
-
-async def test_that_it_fired_survives_the_session_being_taken_up_again(talk, memory_url):
-    """Condition that stays true, in a new process."""
-    chat = await banking(talk, memory_url, WATCH, BACK, context={"risk": "high"})
-    for words in ("hello", "back", "hm"):
-        await chat.says(words)
-        chat = await chat.restored()
-
-    assert chat.path == ["fraud", "counter", "counter"]
-
-
-async def test_a_condition_is_judged_at_the_start_of_a_turn(talk, memory_url):
-    """Condition that stays true: what a turn finds out counts from the next one on."""
-    chat = await banking(talk, memory_url, WATCH)
-
-    await chat.says("risk=high")
-    assert chat.path == ["counter"]
-    await chat.says("so?")
-    assert chat.path == ["counter", "fraud"]
-
-
-async def test_a_condition_seen_false_while_another_pathway_speaks_is_armed_again(talk, memory_url):
-    """Condition that stays true: judged at every position of the session."""
-    watch = Transition(ConditionTrigger(risky), "counter", "fraud", priority=100)
-    to_transfer = Transition(said("send"), to_pathway="transfer")
-    to_counter = Transition(said("back"), to_pathway="counter")
-    chat = await banking(talk, memory_url, watch, to_transfer, to_counter, context={"risk": "high"})
-    for words in ("hello", "send it", "risk=low", "risk=high", "back", "so?"):
-        await chat.says(words)
-
-    assert chat.path == ["fraud", "transfer", "transfer", "transfer", "counter", "fraud"]
-
-
-async def test_a_condition_outranked_by_another_stays_armed(talk, memory_url):
-    """Condition that stays true: outranked it stays armed."""
-    chat = await banking(
-        talk,
-        memory_url,
-        Transition(ConditionTrigger(risky), to_pathway="fraud", priority=1),
-        Transition(said("send"), to_pathway="transfer", priority=5),
-        context={"risk": "high"},
-    )
-    for words in ("send it", "and now?"):
-        await chat.says(words)
-
-    assert chat.path == ["transfer", "fraud"]
-
-
-async def test_of_two_conditions_both_fire_one_after_the_other(talk, memory_url):
-    """Condition that stays true: outranked it stays armed."""
-    chat = await banking(
-        talk,
-        memory_url,
-        Transition(ConditionTrigger(risky), to_pathway="fraud", priority=1),
-        Transition(ConditionTrigger(lambda c: "name" in c), to_pathway="transfer", priority=2),
-        context={"risk": "high", "name": "Ann"},
-    )
-    for words in ("one", "two", "three"):
-        await chat.says(words)
-
-    assert chat.path == ["transfer", "fraud", "fraud"]
 
 
 async def test_a_condition_true_where_it_does_not_apply_stays_armed(talk, memory_url):
@@ -389,49 +342,6 @@ async def test_a_condition_that_raises_is_false_audited_and_flagged(talk, memory
     assert chat.last.metadata["flags"] == []
 
 
-async def test_a_condition_into_a_detour_fires_once_and_returns(talk, memory_url):
-    """Condition that stays true, with When does a detour return."""
-    chat = await banking(
-        talk,
-        memory_url,
-        Transition(ConditionTrigger(risky), to_pathway="balance"),
-        context={"risk": "high"},
-    )
-    for words in ("one", "two", "three"):
-        await chat.says(words)
-
-    assert chat.path == ["balance", "counter", "counter"]
-
-
-async def test_a_condition_is_judged_while_a_detour_waits_to_return(talk, memory_url):
-    """Condition that stays true: at the start of every turn."""
-    chat = await banking(talk, memory_url, WATCH, Transition(said("balance"), to_pathway="balance"))
-    await chat.says("balance? risk=high")
-
-    assert await chat.says("thanks") == "fraud: thanks"
-    assert chat.stack == []
-
-
-async def test_a_condition_may_disarm_itself_by_its_own_update(talk, memory_url):
-    """Condition that stays true, with context_update."""
-    chat = await banking(
-        talk,
-        memory_url,
-        Transition(
-            ConditionTrigger(risky),
-            "counter",
-            "counter",
-            context_update={"risk": "set:checked", "name": "set:asked"},
-        ),
-    )
-    fired = []
-    for words in ("risk=high", "hm", "hm", "risk=high", "hm"):
-        await chat.says(words)
-        fired.append(chat.last.transition_to)
-
-    assert fired == [None, "counter", None, None, "counter"]
-
-
 async def test_what_a_condition_does_to_the_context_changes_nothing(talk, memory_url):
     """Condition that stays true; Function agents, What an agent does to the context."""
 
@@ -465,25 +375,6 @@ async def test_a_condition_that_fired_in_a_failed_turn_is_still_armed(talk, memo
     await chat.says("hello")
     assert (chat.last.pathway_id, chat.last.transition_to) == ("counter", None)
     assert await chat.says("hello?") == "fraud desk"
-
-
-async def test_a_rollback_takes_back_that_a_condition_fired(talk, memory_url):
-    """Condition that stays true, with Rollback."""
-    chat = await banking(talk, memory_url, WATCH, BACK, context={"risk": "high"})
-    await chat.says("hello")
-    await chat.journey.rollback(0)
-
-    await chat.says("hello again")
-
-    assert chat.path == ["fraud", "fraud"]
-
-
-async def test_a_condition_without_a_function_never_fires(talk, memory_url):
-    chat = await banking(talk, memory_url, Transition(ConditionTrigger(), to_pathway="fraud"))
-
-    await chat.says("hello")
-
-    assert chat.path == ["counter"]
 
 
 async def test_a_turn_tells_what_moved_it_and_how_it_was_decided(talk, memory_url):

@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import enum
 import sqlite3
-import threading
 from collections import OrderedDict
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_stream_writer
-from langgraph.graph import END, START, MessagesState, StateGraph
 
 from journeygraph import (
     NEVER,
@@ -82,22 +79,6 @@ async def test_the_compiled_graph_answers_nothing_that_nobody_said() -> None:
     await graph.ainvoke({"messages": []}, thread)
 
     assert heard == ["one"]
-
-
-async def test_as_a_node_the_graph_remembers_and_says_nothing_twice() -> None:
-    journey = Desk.compile(agents={"clerk": echo}, checkpointer=True)
-    parent = StateGraph(MessagesState)
-    parent.add_node("journey", journey)
-    parent.add_edge(START, "journey")
-    parent.add_edge("journey", END)
-    graph = parent.compile(checkpointer=InMemorySaver())
-    thread: Any = {"configurable": {"thread_id": "t"}}
-
-    for words in ("one", "two", "three"):
-        state = await graph.ainvoke({"messages": [HumanMessage(words)]}, thread)
-
-    spoken = [m.content for m in state["messages"] if isinstance(m, AIMessage)]
-    assert spoken == ["heard one", "heard two", "heard three"]
 
 
 async def test_pruning_at_the_first_message_of_the_compiled_graph() -> None:
@@ -311,24 +292,6 @@ async def test_a_trigger_that_hangs_is_false_and_says_so(talk: Any, memory_url: 
 
     assert await chat.says("hello") == "heard hello"
     assert await chat.audited() == ["condition_raised"]
-
-
-async def test_a_late_thread_is_audited_under_its_own_turn(talk: Any, memory_url: str) -> None:
-    go_on = threading.Event()
-
-    def clerk(payload: dict[str, Any]) -> str:
-        if payload["message"] == "slow":
-            go_on.wait(110)
-        return "done"
-
-    chat = await talk(Desk, {"clerk": clerk}, memory_url, pathway_timeout_seconds=1)
-    for words in ("slow", "quick", "quick"):
-        await chat.says(words)
-    go_on.set()
-    while not (late := [e for e in await chat.journey.audit() if e.kind == "late_result"]):  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
-
-    assert [entry.turn for entry in late] == [1]
 
 
 # The store, and what it keeps.

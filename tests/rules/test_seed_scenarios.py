@@ -170,42 +170,6 @@ def referral(talk: Any, memory_url: str) -> Any:
     return begin
 
 
-# 000, section 4.5: signatures.
-
-
-def test_000_intent_and_guidelines_are_read_from_the_class() -> None:
-    class Asking(Signature):
-        """First words."""
-
-        __intent__ = "Find out"
-        __guidelines__ = ["G1", "G2"]
-        question: str = InputField(desc="Q")
-        answer: str = OutputField(desc="A")
-
-    class Bare(Signature):
-        question: str = InputField(desc="Q")
-        answer: str = OutputField(desc="A")
-
-    assert Asking().intent == "Find out"
-    assert Bare().intent == ""
-    assert Asking().guidelines == ["G1", "G2"]
-
-    Asking().guidelines.append("G3")
-    assert Asking().guidelines == ["G1", "G2"]
-
-
-def test_000_composition_leaves_the_original_alone() -> None:
-    first = IntakeSignature()
-    other_words = first.with_instructions("Other words.")
-    stricter = first.with_guidelines(["G1"]).with_guidelines(["G2", "G3"])
-
-    assert first.instructions == "Take in who the patient is."
-    assert other_words.instructions == "Other words."
-    assert other_words is not first
-    assert first.guidelines == []
-    assert stricter.guidelines == ["G1", "G2", "G3"]
-
-
 # 000, section 7.2: the referral.
 
 
@@ -231,20 +195,6 @@ async def test_000_faq_intent_triggers_from_any_pathway(
     assert chat.last.transition_occurred
     assert chat.last.transition_to == "faq"
     assert chat.stack == [place]
-
-
-async def test_000_return_to_previous_after_faq(referral: Any) -> None:
-    """Row "When does a detour return": at faq after the answer, back with the next message."""
-    chat = await referral()
-    await chat.says("my referral")
-
-    await chat.says("What is the copay?")
-    assert chat.last.pathway_id == "faq"
-    assert chat.last.metadata["returning"]
-
-    assert await chat.says("Thanks for the info") == "How about smith?"
-    assert chat.last.pathway_id == "booking"
-    assert not chat.last.transition_occurred
 
 
 async def test_000_rejected_doctors_accumulate(referral: Any) -> None:
@@ -285,92 +235,6 @@ async def test_000_intake_proceeds_to_booking(referral: Any) -> None:
     }
 
 
-class Nested(Journey):
-    """Detours that do not end by themselves, so that they nest."""
-
-    class HomePath(Pathway):
-        __agents__ = ["clerk"]
-        __complete_when__ = NEVER
-
-    class OnePath(Pathway):
-        __agents__ = ["clerk"]
-        __complete_when__ = NEVER
-        __return_behavior__ = ReturnToPrevious()
-
-    class TwoPath(OnePath):
-        pass
-
-    __transitions__ = [
-        Transition(IntentTrigger(["one"]), to_pathway="one"),
-        Transition(IntentTrigger(["two"]), to_pathway="two"),
-    ]
-
-
-async def test_000_the_stack_cannot_overflow(talk: Any, memory_url: str) -> None:
-    """Row "Depth limit": under fail_fast an error, which changes nothing."""
-    options = {"max_pathway_depth": 1, "error_recovery": "fail_fast"}
-    chat = await talk(Nested, {"clerk": lambda _: "Yes?"}, memory_url, **options)
-    await chat.says("one")
-
-    with pytest.raises(RuntimeError, match="stack overflow") as raised:
-        await chat.says("two")
-
-    assert isinstance(raised.value, MaxPathwayDepthError)
-    assert (raised.value.depth, raised.value.max_depth) == (2, 1)
-    state = await chat.journey.get_session_state()
-    assert (state.current_pathway_id, state.pathway_stack) == ("one", ["home"])
-
-
-async def test_000_by_default_an_overflow_is_a_polite_refusal(talk: Any, memory_url: str) -> None:
-    """Row "Depth limit", graceful."""
-    chat = await talk(Nested, {"clerk": lambda _: "Yes?"}, memory_url, max_pathway_depth=1)
-    await chat.says("one")
-
-    assert "finish what we have open" in await chat.says("two")
-    assert chat.path == ["one", "one"]
-    assert chat.last.transition_to is None
-
-
-async def test_000_an_ambiguous_message_is_answered(referral: Any) -> None:
-    """Row "Transition order": a model is asked only where one is configured; the flag says so."""
-    chat = await referral()
-
-    assert await chat.says("I'm wondering about the process")
-    assert chat.last.metadata["flags"] == ["model_not_configured"]
-    assert chat.last.metadata["usage"]["model_calls"] == 0
-
-
-async def test_000_the_five_turns_reach_their_end_at_the_fifth(referral: Any) -> None:
-    """Section 7.1's example; row "When is a pathway complete": "show me doctors" does not book."""
-    chat = await referral(context={"insurance_id": "INS-123456"})
-    turns = [
-        "Hi, I need to book an appointment with a cardiologist. Here's my referral.",
-        "Wait, what is the copay for specialist visits?",
-        "Thanks! Now show me the available doctors.",
-        "I don't want Dr. Smith. Can you show me another option?",
-        "Dr. Johnson looks great. Book the Tuesday 2pm slot.",
-    ]
-
-    for words in turns:
-        await chat.says(words)
-
-    assert chat.path == ["booking", "faq", "booking", "booking", "confirmation"]
-    assert [reply.is_journey_complete for reply in chat.replies] == [False] * 4 + [True]
-    assert chat.ran == ["booking", "confirmation"]
-    assert chat.context["rejected_doctors"] == [{"id": "smith"}]
-    assert chat.context["confirmation_number"] == "C-1"
-    assert chat.context["insurance_id"] == "INS-123456"
-
-
-async def test_000_a_condition_on_the_context_outranks_an_intent(referral: Any) -> None:
-    """Section 7.1's escalation; row "Transition order": one list, by priority."""
-    chat = await referral(context={"escalation_count": 3})
-
-    await chat.says("help")
-
-    assert chat.last.transition_to == "escalation"
-
-
 # 001, Tests 1 to 5.
 
 
@@ -400,19 +264,6 @@ def small_agents(**outputs: Any) -> dict[str, Any]:
     }
 
 
-async def test_001_1_a_session_starts_at_the_entry(memory_url: str) -> None:
-    """Row "Stack at start": empty, where the paper wants the entry on it."""
-    config = JourneyConfig(persistence=memory_url)
-    manager = PathwayManager(Small, "session-1", config, agents=small_agents())
-
-    session = await manager.start_session()
-
-    assert session.session_id == "session-1"
-    assert session.current_pathway_id == Small.spec.entry == "intake"
-    assert session.pathway_stack == []
-    await manager.close()
-
-
 async def test_001_1_a_message_before_the_start_is_refused(memory_url: str) -> None:
     config = JourneyConfig(persistence=memory_url)
     manager = PathwayManager(Small, "session-1", config, agents=small_agents())
@@ -423,61 +274,6 @@ async def test_001_1_a_message_before_the_start_is_refused(memory_url: str) -> N
     assert isinstance(raised.value, SessionNotStartedError)
     assert await manager.get_session_state() is None
     await manager.close()
-
-
-async def test_001_2_an_intent_switches_the_pathway(talk: Any, memory_url: str) -> None:
-    """Row "Response object": the intent is named by the first pattern of its trigger."""
-    chat = await talk(Small, small_agents(), memory_url)
-
-    assert await chat.says("What are your hours?") == "From nine to five."
-    assert chat.last.pathway_id == "faq"
-    assert chat.last.pathway_changed
-    assert "faq" in chat.last.metadata["transition_intent"]
-    assert chat.last.metadata["transition_triggered"]
-
-
-@pytest.mark.parametrize(
-    ("context", "outputs", "kept"),
-    [
-        ({"name": "Alice"}, {"name": "Bob"}, {"name": "Bob"}),
-        (
-            {"rejected_doctors": ["Dr. Smith"]},
-            {"rejected_doctors": ["Dr. Jones"]},
-            {"rejected_doctors": ["Dr. Smith", "Dr. Jones"]},
-        ),
-        (
-            {"preferences": ["morning", "telehealth"]},
-            {"preferences": ["morning", "female_doctor"]},
-            {"preferences": ["morning", "telehealth", "female_doctor"]},
-        ),
-    ],
-    ids=["replace", "append", "union"],
-)
-async def test_001_3_context_accumulates_by_strategy(
-    talk: Any, memory_url: str, context: Payload, outputs: Payload, kept: Payload
-) -> None:
-    """Row "Accumulation": strategies are declared on the class."""
-    chat = await talk(Small, small_agents(**outputs), memory_url, context=context)
-
-    await chat.says("go on")
-
-    assert chat.context == kept
-
-
-async def test_001_4_a_session_persists_across_restore(talk: Any, memory_url: str) -> None:
-    chat = await talk(Small, small_agents(name="Alice"), memory_url, session_id="test-123")
-    await chat.says("I am Alice")
-    await chat.says("help")
-
-    await chat.restored()
-    restored = await chat.journey.get_session_state()
-
-    assert restored.session_id == "test-123"
-    assert restored.current_pathway_id == "faq"
-    assert restored.pathway_stack == ["intake"]
-    assert restored.accumulated_context["name"] == "Alice"
-    assert [entry["role"] for entry in restored.conversation_history] == ["user", "assistant"] * 2
-    assert await chat.says("thanks") == "Noted."
 
 
 async def test_001_4_memory_by_its_old_name_outlives_the_handle() -> None:
@@ -494,16 +290,6 @@ async def test_001_4_memory_by_its_old_name_outlives_the_handle() -> None:
         assert session.current_pathway_id == "intake"
         assert session.accumulated_context == {"name": "Alice"}
         await second.delete()
-
-
-async def test_001_5_after_the_detour_comes_the_pathway_before(talk: Any, memory_url: str) -> None:
-    chat = await talk(Small, small_agents(), memory_url)
-
-    await chat.says("Help me!")
-    await chat.says("Thanks, that answered it")
-
-    assert chat.path == ["faq", "intake"]
-    assert chat.stack == []
 
 
 # 001, errors.

@@ -60,11 +60,6 @@ def faults_of(body: dict[str, Any], name: str = "Ask") -> tuple[str, ...]:
 # What the author wrote can be read back.
 
 
-def test_intent_comes_from_the_class_attribute() -> None:
-    """ADR-025 section 4.5."""
-    assert Support().intent == "Settle what the customer came for"
-
-
 def test_a_missing_intent_is_empty() -> None:
     """ADR-025 section 4.5."""
 
@@ -75,11 +70,6 @@ def test_a_missing_intent_is_empty() -> None:
     assert Bare().intent == ""
     assert Bare().instructions == ""
     assert Bare().guidelines == []
-
-
-def test_guidelines_come_from_the_class_attribute() -> None:
-    """ADR-025 section 4.5."""
-    assert Support().guidelines == ["Hear them out first", "Stay warm"]
 
 
 def test_guidelines_are_handed_out_as_copies() -> None:
@@ -114,16 +104,6 @@ def test_instructions_are_the_docstring_without_its_indentation() -> None:
         question: str = InputField(desc="Q")
 
     assert Long().instructions == "First line.\n\nSecond line."
-
-
-def test_inputs_and_outputs_keep_their_order_and_descriptions() -> None:
-    signature = Support()
-
-    assert {name: field.description for name, field in signature.inputs.items()} == {
-        "query": "What the customer asks",
-        "earlier": "What was said before",
-    }
-    assert list(signature.outputs) == ["response", "mood"]
 
 
 def test_desc_is_the_short_spelling_of_description() -> None:
@@ -226,15 +206,6 @@ def test_with_guidelines_appends() -> None:
         "Offer a call",
         "Say goodbye",
     ]
-
-
-def test_variants_can_be_stacked_and_do_not_touch_the_class() -> None:
-    variant = Support().with_guidelines(["One more"]).with_instructions("Other words.")
-
-    assert variant.guidelines[-1] == "One more"
-    assert variant.instructions == "Other words."
-    assert Support().guidelines == ["Hear them out first", "Stay warm"]
-    assert Support().instructions == "You help customers kindly."
 
 
 @pytest.mark.parametrize("wrong", ["a sentence", 3, None, ["fine", 4]])
