@@ -16,6 +16,7 @@ from journeygraph.nodes.draft import PathwayRun, TurnDraft, draft_of
 from journeygraph.nodes.features.decide import decide
 from journeygraph.nodes.features.form_reading import (
     asking_in,
+    known_values,
     led,
     parse_of,
     supported,
@@ -96,6 +97,11 @@ def _account_for(draft: TurnDraft, reading: Interpretation) -> None:
         is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
         words = draft.text("unread", words=" \u2026 ".join(told))
         draft.replies.insert(len(draft.replies) - is_end, words)
+
+
+def _is_led(reading: Interpretation) -> bool:
+    """Return whether a pattern of the author took the message, of which words are left."""
+    return any(v.holds and v.tier in ("pattern", "own") for v in reading.verdicts)
 
 
 _ASKED_BACK = ("human", "leave", "restart", "start_over", "clarify", "paused")
@@ -267,8 +273,12 @@ class Dialogue(Capability):
             said = list(supported(draft, reading.answer.commands))
         else:
             said = without_model(draft, reading.parse, reading.verdicts)
-        draft.is_exact = reading.parse.exact and not reading.has_answer
-        draft.dialogue.guess(UNREAD, reading.parse.unread and not reading.has_answer)
+        is_left = bool(reading.parse.unread and not reading.has_answer)
+        draft.is_exact = reading.parse.exact and not is_left and not reading.has_answer
+        draft.dialogue.guess(UNREAD, is_left)
+        if is_left and not _is_led(reading):
+            for name in known_values(draft):
+                draft.dialogue.guess(name, True)
         await decide(draft, [*reading.verdicts, *said])
         _account_for(draft, reading)
         return True

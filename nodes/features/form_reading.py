@@ -130,7 +130,7 @@ def parse_of(draft: TurnDraft, message: str) -> Parse:
     if name := draft.dialogue.pending:
         first = [field for field in fillable(draft) if field.name == name]
         open_fields = first + [f for f in open_fields if f.name != name]
-    known = _known(draft)
+    known = known_values(draft)
     expected = Expected(
         asked=asked,
         fields=open_fields,
@@ -162,7 +162,7 @@ def _expected(fields: Sequence[Field]) -> Asked | None:
     return Asked(kind="field", about=fields[0].name, options=[])
 
 
-def _known(draft: TurnDraft) -> dict[str, object]:
+def known_values(draft: TurnDraft) -> dict[str, object]:
     """Return the values that may be changed; the one that was given last comes last."""
     active = draft.spec.part_of(draft.here.id).id
     given = [(name, settled(attempts)) for name, attempts in draft.fields.items()]
@@ -315,7 +315,7 @@ def asking_in(draft: TurnDraft, parse: Parse, *, is_asked: bool) -> Asking:
     moves = [t for t in allowed_transitions(spec, draft.position) if t.kind == MOVE]
     ahead = {field.name: field for t in moves for field in spec.pathways[t.target].fields}
     fields = own + [field for field in [*ahead.values()][:MOST_FIELDS] if field not in own]
-    names = list(_known(draft))
+    names = list(known_values(draft))
     known = {name: draft.field(name) for name in names}
     shown = {name: draft.shown(known[name], draft.value(name)) for name in names}
     policy = policy_of(draft)

@@ -34,8 +34,7 @@ class KnowledgeAnswers(Capability):
         asked = " ".join(questions) if parse.commands else draft.message.strip()
         commands = [replace(c, certain=False) if isinstance(c, Fill) else c for c in parse.commands]
         exact = not rest or parse.exact
-        left = parse.unread if parse.commands else ()
-        reading.parse = Parse([*commands, Ask(asked)], exact=exact, unread=left)
+        reading.parse = Parse([*commands, Ask(asked)], exact=exact, unread=parse.unread)
         # Whether a pathway of the author's own answers it, a model may have to say.
         is_judged = any(map(asks_model, allowed_transitions(draft.spec, reading.position)))
         reading.is_certain = exact and not is_judged

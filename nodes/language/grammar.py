@@ -288,9 +288,14 @@ def _own(expected: Expected) -> list[Field]:
 
 
 def _labelled(expected: Expected, slots: Slots) -> Command | None:
-    """Return a value for the field that is named with it; none in the user's own words."""
+    """Return a value for the field that is named with it; none in the user's own words.
+
+    The value that it has in place of, if the message names one, is the known one.
+    """
     field, *others = expected.called[slots["<label>"].folded].values()
     raw = slots["<new>"].raw
+    if (old := slots.get("<old>")) and not _is_known(field, old.raw, expected):
+        return None
     value = None if others or field.type in FREE else value_in(field, raw, expected)
     return None if value is None else _given(field, raw, value, expected)
 
@@ -303,12 +308,16 @@ def _contrasted(expected: Expected, slots: Slots) -> Command | None:
         is_counted = field.type in ("integer", "number") and len(said) > 1
         is_led = is_counted and said.folded[0] in units_of(field, expected.setting)
         new = said.part(int(is_led)).raw  # "room 9, not 8"
-        was, value = value_in(field, old, expected), value_in(field, new, expected)
-        known = expected.known[field.name]
-        is_known = was is not None and (was == known or plain(str(was)) == plain(str(known)))
-        if value is not None and is_known:
+        value = value_in(field, new, expected)
+        if value is not None and _is_known(field, old, expected):
             found.append(_given(field, new, value, expected))
     return found[0] if len(found) == 1 else None
+
+
+def _is_known(field: Field, raw: str, expected: Expected) -> bool:
+    """Return whether words are the known value of a field."""
+    was, known = value_in(field, raw, expected), expected.known.get(field.name)
+    return was is not None and (was == known or plain(str(was)) == plain(str(known)))
 
 
 # --- Control ---
@@ -373,6 +382,7 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("change", "cue+ <new>", _changed),
     Production("change", "<new> cue_behind", _changed),
     Production("change", "[cue+] [articles] <label> [is] <new>", _labelled),
+    Production("change", "[cue+] [articles] <label> [is] <new> not <old>", _labelled),
     Production("change", "change [articles] <label> to <new>", _labelled),
     Production("change", "[cue+] not <old> [but] [courtesy] <new>", _contrasted),
     Production("change", "[cue+] <new> not <old>", _contrasted),

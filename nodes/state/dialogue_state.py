@@ -113,8 +113,9 @@ class DialogueState:
         skipped: Names of optional fields that the user left open.
         refused: Name of a required field -> how often the user would not give it.
         retries: Name of a field -> values not taken since the last one that was.
-        guessed: Names of fields whose value was neither exact nor confirmed; a summary comes
-            before an effect. `UNREAD` is among them if words of the last message were not read.
+        guessed: Names of fields whose value was neither exact nor confirmed, or was known when
+            words of a message were not read; a summary comes before an effect. `UNREAD` is among
+            them if words of the last message were not read.
         reopened: Names of fields of earlier pathways to ask for again, now.
         unclear: Messages in a row that had to be asked back about.
         off_topic: Messages in a row that led off.

@@ -91,9 +91,32 @@ async def test_what_is_exact_is_read_back_nowhere(
     memory_url: str, orders: list[Mapping[str, Any]]
 ) -> None:
     talk = await opened(Kiosk, memory_url, orders)
-    for said in ("12", "well, the red ones of those", "Friday"):
+    for said in ("12", "red", "Friday"):
         await talk.says(said)
 
+    assert orders == [{"cakes": 12, "day": "Friday"}]
+
+
+@pytest.mark.parametrize(
+    "unread",
+    [
+        "my sister brings a guest, so one more of them",
+        "hm, perhaps a few less than that",
+        "red, and then some extra for my aunts",
+        "is a dozen enough for all of us?",
+    ],
+)
+async def test_what_was_known_when_words_were_left_unread_is_read_back(
+    memory_url: str, orders: list[Mapping[str, Any]], unread: str
+) -> None:
+    talk = await opened(Kiosk, memory_url, orders)
+    await talk.says("12")
+    if "Which colour?" in await talk.says(unread):
+        await talk.says("red")
+
+    assert "- cakes: 12" in await talk.says("Friday")
+    assert orders == []
+    await talk.says("yes")
     assert orders == [{"cakes": 12, "day": "Friday"}]
 
 
