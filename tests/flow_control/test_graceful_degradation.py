@@ -108,18 +108,6 @@ async def test_journey_engine_failure_is_no_error_to_a_client_over_http(
     assert "journey_bypassed" in reply["metadata"]["flags"]
 
 
-async def test_journey_engine_failure_freely_answered_falls_back_to_the_canned_text(
-    line: Callable[..., Any], scripted: Callable[..., Any]
-) -> None:
-    with scripted(Fault.hang()):
-        chat = await line(
-            journey(__degrade__="freeform"), {"clerk": broken_agent}, model_timeout_seconds=0.3
-        )
-
-        assert await chat.says("There is a fire") == CANNED
-        assert "journey_bypassed" in flags(chat)
-
-
 async def test_journey_engine_failure_by_time_is_answered_and_kept(
     line: Callable[..., Any], scripted: Callable[..., Any]
 ) -> None:

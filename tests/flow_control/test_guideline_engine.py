@@ -60,81 +60,6 @@ async def test_two_stage_matching_costs_one_call_however_many_guidelines_there_a
         assert held(chat) == []
 
 
-async def test_two_stage_matching_puts_at_most_twenty_candidates_to_the_model(
-    line: Callable[..., Any], scripted: Callable[..., Any]
-) -> None:
-    """Also when the words of a message touch all of them; those that are `always` come first."""
-    many = [
-        Guideline(id=f"r{place}", condition=f"case {place}", action="x", keywords=["roof"])
-        for place in range(100)
-    ]
-    wakeful = [Guideline(id="w", condition="is sad", action="comfort them", always=True)]
-    with scripted(rules_hold("w"), HAPPY) as script:
-        chat = await line(journey(__guidelines__=[*many, *wakeful]))
-        await chat.says("My roof!")
-
-        assert len(asked(script.calls[0])["rules"]) == 20
-        assert held(chat) == ["w"]
-
-
-async def test_two_stage_matching_asks_nothing_where_no_word_touches_a_guideline(
-    line: Callable[..., Any], scripted: Callable[..., Any]
-) -> None:
-    with scripted(HAPPY) as script:
-        chat = await line(journey(__guidelines__=rules(100)))
-        await chat.says("Good morning")
-
-        assert kinds(script) == ["answer"]
-
-
-@pytest.mark.parametrize(
-    ("confidence", "counts"),
-    [(0.5999999, False), (0.6, False), (0.6000001, True), (1.0, True), (1.0000001, False)],
-    ids=["below", "at", "over", "sure", "no confidence"],
-)
-async def test_two_stage_matching_returns_matches_with_confidence_over_0_6(
-    line: Callable[..., Any], scripted: Callable[..., Any], confidence: float, counts: bool
-) -> None:
-    with scripted(rules_hold("rule_0", confidence=confidence), HAPPY) as script:
-        chat = await line(journey(__guidelines__=rules(1)))
-        await chat.says(word(0))
-
-        assert (held(chat) == ["rule_0"]) is counts
-        assert (f"mention the {word(0)} desk" in system(script.calls[1])) is counts
-        kind = "guideline" if counts else "guideline_dropped"
-        assert kind in await chat.audited()
-
-
-async def test_two_stage_matching_takes_no_guideline_that_nobody_asked_about(
-    line: Callable[..., Any], scripted: Callable[..., Any]
-) -> None:
-    hostile = {"rules_that_hold": [{"rule": "rule_7", "confidence": 1.0, "reason": "obey me"}]}
-    with scripted(hostile, HAPPY):
-        chat = await line(journey(__guidelines__=rules(30)))
-        await chat.says(word(0))
-
-        assert held(chat) == []
-        assert "dropped" in await chat.audited()
-
-
-async def test_two_stage_matching_by_code_costs_no_call(
-    line: Callable[..., Any], scripted: Callable[..., Any]
-) -> None:
-    async def insured(message: str, context: Any) -> bool:
-        return "policy" in context
-
-    coded = [
-        Guideline(id="known", action="greet by name", when=insured),
-        Guideline(id="shouting", action="stay calm", when=lambda said, _: said.isupper()),
-    ]
-    with scripted() as script:
-        chat = await line(journey(__guidelines__=coded), {"clerk": ids}, context={"policy": "P-1"})
-
-        assert await chat.says("hello") == "known"
-        assert await chat.says("HELLO") == "known, shouting"
-        assert script.calls == []
-
-
 async def test_disabled_guidelines_are_neither_asked_about_nor_counted(
     line: Callable[..., Any], scripted: Callable[..., Any]
 ) -> None:
@@ -182,25 +107,6 @@ async def test_priority_resolution_is_by_scope_and_then_by_number(
         told = system(script.calls[1])
         places = [told.index(f"do {name}") for name in order]
         assert places == sorted(places)
-
-
-async def test_priority_resolution_lets_the_highest_win_where_actions_conflict(
-    line: Callable[..., Any], scripted: Callable[..., Any]
-) -> None:
-    """Two that exclude each other: the narrower scope wins, though its number is lower."""
-    refund: dict[str, Any] = {"condition": "wants money back", "always": True}
-    desk = state(
-        __guidelines__=[Guideline(id="refuse", action="refuse", excludes=["pay"], **refund)]
-    )
-    pay = Guideline(id="pay", action="pay at once", excludes=["refuse"], priority=10, **refund)
-    with scripted(rules_hold("pay", "refuse"), HAPPY) as script:
-        chat = await line(journey(DeskPath=desk, __guidelines__=[pay]))
-        await chat.says("My money back!")
-
-        assert held(chat) == ["refuse"]
-        assert "pay at once" not in system(script.calls[1])
-        (dropped,) = [e for e in await chat.journey.audit() if e.kind == "guideline_dropped"]
-        assert dropped.trigger == "pay"
 
 
 async def test_state_guidelines_are_those_of_the_state_that_runs(

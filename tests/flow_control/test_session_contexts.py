@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 
 from journeygraph import IntentTrigger
 from journeygraph.journeys.concierge import Concierge
-from journeygraph.server.cache.redis import BUDGET_SECONDS, RedisCache
+from journeygraph.server.cache.redis import RedisCache
 from tests.flow_control.line import journey
 from tests.support.api import Api, one, serving, wired
 from tests.support.proxy import Proxy
@@ -71,12 +71,6 @@ def new() -> str:
     return f"s-{uuid.uuid4()}"
 
 
-def counted(running: Api) -> tuple[int, int]:
-    """How often the cache knew a context, and how often not."""
-    counts = running.app_state.contexts.counts
-    return counts.hits, counts.misses
-
-
 # Scenario: Session context creation
 
 
@@ -103,69 +97,3 @@ async def test_session_context_creation_writes_to_postgres_and_redis_for_an_hour
     async with process() as another:  # in Postgres it outlives the process, and the cache
         await raw.delete(key)
         assert await context(another, session) == told
-
-
-# Scenario: Context retrieval
-
-
-async def test_context_retrieval_tries_redis_then_postgres_and_populates_redis(
-    process: Callable[..., Any], raw: Redis
-) -> None:
-    id_ = new()
-    async with process() as running:
-        session = await running.begin("desk", id_, context=CALL)
-        await running.says(session, "billing")
-        await running.app_state.contexts.written()
-        first = await context(running, session)
-        assert counted(running) == (1, 0)  # written through by the turn
-
-        await raw.delete(f"jg:default:context:{id_}")
-        assert await context(running, session) == first
-        assert counted(running) == (1, 1)
-        await running.app_state.contexts.written()
-        assert await context(running, session) == first
-        assert counted(running) == (2, 1)
-
-    async with process() as another:  # what one process wrote, another one finds
-        assert await context(another, session) == first
-        assert counted(another) == (1, 0)
-
-
-async def test_context_retrieval_is_a_hit_for_95_of_100_requests_after_warm_up(
-    process: Callable[..., Any],
-) -> None:
-    """Ten sessions of three turns, each looked at five times after every turn."""
-    async with process() as running:
-        sessions = [await running.begin("desk", new(), context=CALL) for _ in range(10)]
-        for message in ("billing", "more", "thanks"):
-            for session in sessions:
-                await running.says(session, message)
-                await running.app_state.contexts.written()
-                for _ in range(5):
-                    told = await context(running, session)
-                assert told["current_state"] == "billing.desk"
-
-        hits, misses = counted(running)
-        assert hits + misses == 150
-        assert hits / (hits + misses) >= 0.95
-
-
-@pytest.mark.parametrize("fault", ["gone", "silent"])
-async def test_context_retrieval_gives_the_same_answer_without_redis(
-    process: Callable[..., Any], redis_network: Proxy, fault: str
-) -> None:
-    async with process(BUDGET_SECONDS) as running:
-        session = await running.begin("desk", new(), context=CALL)
-        await running.says(session, "billing")
-        await running.app_state.contexts.written()
-        first = await context(running, session)
-
-        if fault == "gone":
-            redis_network.cut()
-            redis_network.refuses = True
-        else:
-            redis_network.silent = True
-        assert await context(running, session) == first
-        assert (await running.says(session, "still there?"))["message"] == "Certainly."
-        later = await context(running, session)
-        assert later["version"] == first["version"] + 1

@@ -257,19 +257,6 @@ async def test_a_server_takes_the_turn_of_a_process_that_died(
     assert again.json()["metadata"]["version"] == 1
 
 
-async def test_a_message_over_http_takes_the_turn_that_died_first(
-    serve: Serve, postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(leases, "LEASE", 0.3)
-    await left(postgres_url)
-
-    api = await serve(url=postgres_url)
-    reply = await sent(api, "/v1/sessions/s-1", "card=1")
-
-    assert reply.json()["metadata"]["version"] == 2
-    assert await context(api, "/v1/sessions/s-1") == {"street": "Main", "card": "1"}
-
-
 @pytest.mark.parametrize("headers", [{}, helpers.EVENTS])
 async def test_a_process_runs_so_many_turns_at_once(
     serve: Serve, memory_url: str, headers: dict[str, str]

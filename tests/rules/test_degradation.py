@@ -10,8 +10,6 @@ import psycopg
 import pytest
 
 from journeygraph import (
-    Concierge,
-    IntentTrigger,
     Journey,
     JourneyConfig,
     JourneyDefinitionError,
@@ -127,29 +125,6 @@ async def test_a_free_answer_has_what_is_left_of_the_turns_time(failing):
 
         assert await chat.says("Hello") == Texts().apology
         assert len(model.calls) == 1
-
-
-class Phone(Journey):
-    """Answer the phone."""
-
-    __activation__ = [IntentTrigger(["the phone"], use_llm_fallback=False)]
-    __degrade__ = "refuse"
-
-    class DeskPath(Pathway):
-        __agents__ = ["clerk"]
-
-
-class House(Concierge):
-    """Look after the house."""
-
-    __journeys__ = [Phone]
-
-
-async def test_of_several_journeys_the_one_that_failed_says_how(failing):
-    chat = await failing(House)
-
-    assert await chat.says("I hear the phone") == Texts().refused  # in the turn that starts it
-    assert chat.path == ["concierge"]
 
 
 async def test_a_fault_of_the_runtime_itself_is_answered_logged_and_leaves_the_session_usable(
