@@ -249,30 +249,6 @@ async def test_a_cancellation_that_nobody_asked_for_is_an_error_of_the_agent():
     assert isinstance(caught.value.__cause__, asyncio.CancelledError)
 
 
-async def test_sync_agents_do_not_block_the_loop_nor_each_other():
-    everybody, together = threading.Barrier(5), threading.Event()
-    let = threading.Event()
-
-    async def loop_goes_on() -> None:
-        await asyncio.to_thread(together.wait, 110)
-        let.set()
-
-    def slow(payload: dict[str, Any]) -> str:
-        everybody.wait(110)
-        together.set()
-        return "done" if let.wait(110) else "the loop stood still"
-
-    going_on = asyncio.create_task(loop_goes_on())
-    agents = [Agent(slow, name=f"slow{number}") for number in range(5)]
-    result = await Pipeline.parallel(agents).run(message="hello")
-    await going_on
-
-    assert result["pipeline"]["status"] == "complete"
-    assert [entry["outputs"] for entry in result["pipeline"]["results"]] == [
-        {"response": "done"}
-    ] * 5
-
-
 async def test_a_pipeline_of_ones_own_can_stand_where_an_agent_can():
     class Backwards(Pipeline):
         """Says it backwards."""
@@ -288,18 +264,6 @@ async def test_a_pipeline_of_ones_own_can_stand_where_an_agent_can():
     with pytest.raises(TypeError):
         Pipeline()  # type: ignore[abstract]
     assert not isinstance(Backwards(), PatternPipeline)
-
-
-async def test_a_class_is_refused_with_a_word_of_what_to_give():
-    class Clerk:
-        """Answers."""
-
-        def __call__(self, given: dict[str, Any]) -> str:
-            return "hello"
-
-    assert (await Pipeline.sequential([Clerk()]).run())["response"] == "hello"
-    with pytest.raises(ConfigurationError, match=r"the class Clerk\. Give an instance"):
-        await Pipeline.sequential([Clerk]).run()
 
 
 async def test_agents_may_be_called_as_the_steps_of_a_compiled_pipeline_are():

@@ -496,38 +496,6 @@ async def test_the_result_of_a_thread_that_comes_too_late_is_dropped_and_audited
     assert talked == ["hello", APOLOGY, "and now?", "writer: and now?"]
 
 
-# --- The caller goes away -----------------------------------------------------------------------
-
-
-async def test_a_caller_who_goes_away_leaves_the_session_as_it_was(talk, memory_url):
-    """Section 3: a turn is atomic, also when it is cancelled."""
-    begun = asyncio.Event()
-    cancelled = asyncio.Event()
-
-    async def slow(payload: dict[str, Any]) -> str:
-        begun.set()
-        try:
-            await asyncio.sleep(30)
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
-        return "never"
-
-    chat = await repairing(talk, memory_url, {"mechanic": slow})
-    before = await chat.journey.get_session_state()
-    turn = asyncio.ensure_future(chat.says("hello"))
-    await begun.wait()
-    turn.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await turn
-
-    assert cancelled.is_set()
-    assert await chat.journey.get_session_state() == before
-    chat.journey.register_agent("mechanic", clerk("mechanic"))
-    assert await chat.says("hello") == "writer: hello"
-    assert len(await chat.journey.versions()) == 2
-
-
 # --- A position that the journey does not have any more -----------------------------------------
 
 

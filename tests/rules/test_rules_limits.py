@@ -276,25 +276,6 @@ async def test_at_least_a_hundred_versions_can_be_gone_back_to(talk, memory_url)
 # --- Stores: the turn lock ----------------------------------------------------------------------
 
 
-async def test_sessions_do_not_wait_for_each_other(talk, memory_url):
-    """Stores: one lock a session."""
-    second_is_there = asyncio.Event()
-
-    async def reader(payload: dict[str, Any]) -> str:
-        if payload["message"] == "first":
-            await second_is_there.wait()
-        second_is_there.set()
-        return payload["message"]
-
-    agents = {"reader": reader, "hours": reader}
-    one = await talk(Library, agents, memory_url, session_id="one")
-    two = await talk(Library, agents, memory_url, session_id="two")
-
-    waiting = asyncio.ensure_future(one.says("first"))
-    assert await two.says("second") == "second"
-    assert await waiting == "first"
-
-
 async def test_the_talk_an_agent_sees_is_bounded_and_a_huge_message_is_refused(talk, memory_url):
     """Section 3: a window of forty messages; others carry and store the whole history."""
     seen = []

@@ -401,21 +401,6 @@ async def test_under_fail_fast_a_stream_tells_the_error_and_raises_it(talk, memo
     assert len(await chat.journey.versions()) == 1
 
 
-async def test_a_listener_who_goes_away_gives_the_turn_up(talk, memory_url):
-    """Closing the iterator before `done`: the session is in its state before the turn."""
-    chat = await sending(talk, memory_url, scales=spelled)
-    before = await chat.journey.get_session_state()
-    stream = chat.journey.stream_message("three kilos")
-    async for event in stream:
-        if event.type == "token":
-            break
-    await stream.aclose()
-
-    assert await chat.journey.get_session_state() == before
-    assert len(await chat.journey.versions()) == 1
-    assert await chat.says("hello") == "hello ."
-
-
 async def test_a_condition_is_named_in_the_event_of_its_transition(talk, memory_url):
     class Watch(Parcel):
         __transitions__ = [

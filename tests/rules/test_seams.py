@@ -23,13 +23,10 @@ from journeygraph import (
     JourneyConfig,
     OutputField,
     Pathway,
-    ReturnToPrevious,
     Signature,
-    StateError,
     Transition,
 )
 from tests.support.clerks import said
-from tests.support.clocks import Clock
 
 
 class Desk(Journey):
@@ -297,18 +294,6 @@ async def test_a_trigger_that_hangs_is_false_and_says_so(talk: Any, memory_url: 
 # The store, and what it keeps.
 
 
-async def test_a_database_with_foreign_tables_says_so(tmp_path: Path) -> None:
-    file = tmp_path / "other.db"
-    with sqlite3.connect(file) as other:
-        other.execute("CREATE TABLE sessions (name TEXT)")
-
-    journey = Desk("s-1", JourneyConfig(persistence=f"sqlite:///{file}"), agents={"clerk": echo})
-    with pytest.raises(StateError, match="already exists") as refused:
-        await journey.start()
-
-    assert "CREATE TABLE" not in str(refused.value)
-
-
 async def test_another_application_may_have_migrations_of_its_own(tmp_path: Path) -> None:
     file = tmp_path / "other.db"
     with sqlite3.connect(file) as other:
@@ -318,19 +303,6 @@ async def test_another_application_may_have_migrations_of_its_own(tmp_path: Path
     config = JourneyConfig(persistence=f"sqlite:///{file}")
     async with Desk("s-1", config, agents={"clerk": echo}) as journey:
         assert (await journey.start()).version == 0
-
-
-async def test_a_database_of_a_newer_release_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "journeys.db"
-    config = JourneyConfig(persistence=f"sqlite:///{file}")
-    async with Desk("s-1", config, agents={"clerk": echo}) as journey:
-        await journey.start()
-    with sqlite3.connect(file) as newer:
-        newer.execute("UPDATE journeygraph_version SET version_num = '9999'")
-        newer.execute("UPDATE journeygraph_range SET oldest = '9999'")
-
-    with pytest.raises(StateError, match="migrated by a newer release"):
-        await Desk.restore("s-1", config)
 
 
 async def test_one_file_has_one_store_however_it_is_called(tmp_path: Path) -> None:
@@ -346,43 +318,3 @@ async def test_one_file_has_one_store_however_it_is_called(tmp_path: Path) -> No
     assert sorted(reply.metadata["version"] for reply in replies) == [1, 2, 3, 4, 5, 6]
     await first.close()
     await second.close()
-
-
-async def test_what_has_expired_is_not_listed(talk: Any, memory_url: str, clock: Clock) -> None:
-    await talk(Desk, {"clerk": echo}, memory_url, session_id="old", session_ttl_seconds=60)
-    clock.passes(61)
-    chat = await talk(Desk, {"clerk": echo}, memory_url, session_id="new")
-
-    assert await chat.journey.list() == ["new"]
-
-
-async def test_a_journey_that_ends_anew_in_one_turn_is_told_again(
-    talk: Any, memory_url: str
-) -> None:
-    told: list[int] = []
-
-    class Ends(Journey):
-        class OnlyPath(Pathway):
-            __agents__ = ["clerk"]
-            __accumulate__ = ["done"]
-            __complete_when__ = ["done"]
-
-        class AsidePath(Pathway):
-            __agents__ = ["clerk"]
-            __return_behavior__ = ReturnToPrevious()
-
-        __transitions__ = [
-            Transition(said("again"), to_pathway="only"),
-            Transition(said("aside"), to_pathway="aside"),
-        ]
-
-    chat = await talk(
-        Ends,
-        {"clerk": lambda payload: {"response": "ok", "done": True}},
-        memory_url,
-        options={"on_end": lambda response: told.append(response.metadata["version"])},
-    )
-    for words in ("first", "aside", "thanks", "again", "thanks"):
-        await chat.says(words)
-
-    assert told == [1, 4]

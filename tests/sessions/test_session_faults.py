@@ -18,8 +18,6 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command, interrupt
 
 from journeygraph import (
-    ConfigurationError,
-    JourneyConfig,
     StateError,
     VersionNotFoundError,
 )
@@ -401,12 +399,6 @@ async def test_a_turn_goes_to_its_store_and_back_twice(
         monkeypatch.undo()
 
 
-@pytest.mark.parametrize("url", ["redis://x", "mysql://x", "file.db", "", "sqlite:///", None])
-def test_an_unknown_store_refuses_to_start(url: Any) -> None:
-    with pytest.raises(ConfigurationError, match="persistence"):
-        JourneyConfig(persistence=url)
-
-
 async def test_a_store_that_cannot_be_opened_says_why(tmp_path: Path) -> None:
     garbage = tmp_path / "notes.txt"
     garbage.write_text("this is no database " * 1000)
@@ -571,19 +563,3 @@ async def test_a_saver_that_fails_leaves_the_session_before(store_url: str) -> N
         saver.broken = False
         assert await situation(parcel) == before
         assert (await parcel.process_message("street=Main")).metadata["version"] == 1
-
-
-async def test_a_slow_turn_keeps_no_other_session_waiting(kept_url: str) -> None:
-    gate = Gate()
-    slow = opened(kept_url, "slow", agents={**AGENTS, "address": gate})
-    quick = opened(kept_url, "quick")
-    await slow.start()
-    await quick.start()
-    turn = asyncio.ensure_future(slow.process_message("hello"))
-    await gate.reached.wait()
-    await quick.process_message("hello")
-    assert not turn.done()
-    gate.open.set()
-    await turn
-    await slow.close()
-    await quick.close()

@@ -16,17 +16,12 @@ from typing import Any
 import pytest
 
 from journeygraph import (
-    AgentNotRegisteredError,
     ConfigurationError,
-    InvalidCursorError,
     Journey,
-    JourneyConfig,
-    JourneyDefinitionError,
     Pathway,
     SessionExistsError,
     SessionNotStartedError,
     StateError,
-    Texts,
     VersionNotFoundError,
     taken_back,
 )
@@ -101,64 +96,6 @@ async def test_of_two_starts_at_once_one_wins(store_url: str) -> None:
         assert kinds == ["JourneySession", "SessionExistsError"]
         assert (await one.snapshot())["by"] in (1, 2)
         assert len(await one.versions()) == 1
-
-
-async def test_a_session_is_taken_up_where_it_stands(talk: Talk, store_url: str) -> None:
-    call = await talk(Parcel, AGENTS, store_url)
-    await call.says("street=Main")
-    await call.says("how much is it")
-    before = await call.journey.get_session_state()
-
-    await call.restored()
-
-    assert await call.journey.get_session_state() == before
-    assert before.pathway_stack == ["payment"]
-    assert before.returning
-    assert [item["content"] for item in before.conversation_history][::2] == [
-        "street=Main",
-        "how much is it",
-    ]
-    assert await call.says("card=4711") == "payment: card=4711"
-    assert call.last.is_journey_complete
-
-
-async def test_restore_lists_every_missing_agent_at_once(talk: Talk, memory_url: str) -> None:
-    call = await talk(Parcel, AGENTS, memory_url)
-    config = call.journey.config
-
-    with pytest.raises(AgentNotRegisteredError) as missing:
-        await Parcel.restore("s-1", config, agents={"address": AGENTS["address"]})
-    for name in ("payment", "prices", "insurance", "desk"):
-        assert f"'{name}'" in str(missing.value)
-    assert "'address'" not in str(missing.value)
-
-    # Without any, the first message asks for them, and nothing is changed.
-    async with await Parcel.restore("s-1", config) as again:
-        with pytest.raises(AgentNotRegisteredError, match="'desk'"):
-            await again.process_message("hello")
-        for name, agent in AGENTS.items():
-            again.register_agent(name, agent)
-        reply = await again.process_message("street=Main")
-        assert reply.metadata["version"] == 1
-
-    with pytest.raises(AgentNotRegisteredError, match="Did you mean 'desk'"):
-        await Parcel.restore("s-1", config, agents={**AGENTS, "desc": AGENTS["desk"]})
-
-
-async def test_start_lists_every_missing_agent_and_starts_nothing(memory_url: str) -> None:
-    async with opened(memory_url, agents={"desk": AGENTS["desk"]}) as parcel:
-        with pytest.raises(AgentNotRegisteredError, match=r"'address'.*'payment'"):
-            await parcel.start()
-        assert await parcel.get_session_state() is None
-
-
-async def test_an_abstract_journey_does_not_start(memory_url: str) -> None:
-    class Abstract(Journey):
-        """No pathways yet."""
-
-    async with Abstract("s-1", JourneyConfig(persistence=memory_url)) as journey:
-        with pytest.raises(JourneyDefinitionError, match="it has no pathways"):
-            await journey.start()
 
 
 async def test_a_session_belongs_to_its_journey(talk: Talk, store_url: str) -> None:
@@ -266,28 +203,6 @@ async def test_an_id_that_no_request_can_name_begins_no_session(
 # ------------------------------------------------------------------ versions and rollback
 
 
-async def test_rollback_is_a_new_version_equal_to_an_old_one(talk: Talk, store_url: str) -> None:
-    call = await talk(Parcel, AGENTS, store_url)
-    await call.says("street=Main")
-    await call.says("insure it please")
-    then = await call.journey.get_session_state()
-    await call.says("value=9")
-    await call.says("card=4711")
-
-    session = await call.journey.rollback(2)
-
-    assert session.version == 5
-    for name in ("current_pathway_id", "pathway_stack", "accumulated_context", "returning"):
-        assert getattr(session, name) == getattr(then, name)
-    assert session.conversation_history == then.conversation_history
-    assert not session.is_journey_complete
-    assert await call.says("value=3") == "insurance: value=3"
-    kinds = [(row.version, row.kind) for row in await call.journey.versions()]
-    turns = [(n, "turn") for n in range(1, 5)]
-    assert kinds == [(0, "start"), *turns, (5, "rollback"), (6, "turn")]
-    assert call.context == {"street": "Main", "value": "3"}
-
-
 async def test_a_rollback_can_be_rolled_back(talk: Talk, store_url: str) -> None:
     call = await talk(Parcel, AGENTS, store_url)
     await call.says("street=Main")
@@ -371,17 +286,6 @@ async def test_the_context_at_a_new_version_is_shown_without_the_turns_before(
     assert (known.context, known.added) == ({"card": "1", "street": "Side"}, {"street": "Side"})
     assert await call.journey.state_at(5) == known
     assert again == replace(answer, replayed=True)
-
-
-async def test_an_unknown_version_is_an_error(talk: Talk, store_url: str) -> None:
-    call = await talk(Parcel, AGENTS, store_url)
-    await call.says("street=Main")
-
-    unknown: list[Any] = [2, -1, True, False, 1.0, "1", None, 10**30]
-    for version in unknown:
-        with pytest.raises(VersionNotFoundError, match="has no version"):
-            await call.journey.rollback(version)
-    assert len(await call.journey.versions()) == 2
 
 
 _NAMED_VALUES = (
@@ -488,48 +392,6 @@ async def test_what_a_rollback_points_to_outlives_pruning(talk: Talk, store_url:
 # ------------------------------------------------------------------ what can be looked into
 
 
-async def test_the_history_of_a_context_name(talk: Talk, store_url: str) -> None:
-    call = await talk(Parcel, AGENTS, store_url, context={"street": None, "card": "old"})
-    await call.says("street=Main")
-    await call.says("start over")
-    await call.says("street=Side")
-    await call.journey.rollback(1)
-
-    history = await call.journey.context_history("street")
-
-    assert [(item.version, item.value) for item in history] == [
-        (0, None),
-        (1, "Main"),
-        (2, None),
-        (3, "Side"),
-        (4, "Main"),
-    ]
-    assert [item.pathway_id for item in history][1:4] == ["address", "payment", "address"]
-    assert [item.value for item in await call.journey.context_history("card")] == ["old"]
-    assert await call.journey.context_history("unheard_of") == []
-
-
-async def test_the_transcript_keeps_what_a_rollback_took_back(talk: Talk, store_url: str) -> None:
-    call = await talk(Parcel, AGENTS, store_url)
-    await call.says("street=Main")
-    await call.journey.rollback(0)
-    await call.says("")
-    await call.says("street=Side")
-
-    said = [(entry.role, entry.content, entry.turn) for entry in await call.journey.transcript()]
-
-    assert said == [
-        ("user", "street=Main", 1),
-        ("assistant", "address: street=Main", 1),
-        ("rollback", "Back to version 0.", 2),
-        ("user", "street=Side", 3),
-        ("assistant", "address: street=Side", 3),
-    ]
-    times = [entry.timestamp for entry in await call.journey.transcript()]
-    assert times == sorted(times)
-    assert all(time.endswith("+00:00") for time in times)
-
-
 async def test_a_transcript_tells_which_turns_a_rollback_took_back(
     talk: Talk, store_url: str
 ) -> None:
@@ -547,78 +409,6 @@ async def test_a_transcript_tells_which_turns_a_rollback_took_back(
     transcript = await call.journey.transcript()
     assert [entry.rolled_back_to for entry in transcript if entry.role == "rollback"] == [1, 2]
     assert taken_back(transcript) == {3, 4}
-
-
-async def test_what_is_given_back_is_a_copy(talk: Talk, memory_url: str) -> None:
-    call = await talk(Parcel, AGENTS, memory_url, context={"deep": {"list": [1]}})
-    reply = await call.journey.process_message("hello")
-    session = await call.journey.get_session_state()
-    for given in (reply.accumulated_context, session.accumulated_context):
-        given["deep"]["list"].append(2)
-    session.conversation_history.clear()
-
-    assert await call.journey.snapshot() == {"deep": {"list": [1]}}
-    assert len((await call.journey.get_session_state()).conversation_history) == 2
-
-
-async def test_the_audit_has_a_row_for_whatever_moved_it(talk: Talk, store_url: str) -> None:
-    call = await talk(Parcel, AGENTS, store_url, max_pathway_depth=1, context={"broken": 0})
-    await call.says("insure it")  # in a detour
-    await call.says("how much")  # too deep
-    await call.says("value=1")  # returning
-    await call.says("hello")  # back in address
-    await call.says("insure it")
-    await call.says("a person")  # moves on: the stack is cleared
-    await call.says("how much for a person")  # two hold, one is dropped
-    await call.journey.rollback(0)
-
-    audit = await call.journey.audit()
-    rows = [(row.turn, row.kind, row.from_pathway, row.to_pathway) for row in audit]
-
-    assert rows == [
-        (1, "transition", "address", "insurance"),
-        (1, "detour_entered", "address", "insurance"),
-        (2, "depth_refused", "insurance", "prices"),
-        (3, "completed", "insurance", None),
-        (4, "detour_left", "insurance", "address"),
-        (4, "returned", "insurance", "address"),
-        (5, "transition", "address", "insurance"),
-        (5, "detour_entered", "address", "insurance"),
-        (6, "transition", "insurance", "desk"),
-        (6, "detour_left", "insurance", "desk"),
-        (6, "stack_cleared", "insurance", "desk"),
-        (7, "dropped", "desk", "desk"),
-        (7, "transition", "desk", "prices"),
-        (7, "detour_entered", "desk", "prices"),
-        (7, "completed", "prices", None),
-        (8, "rollback", "prices", "address"),
-    ]
-    first = audit[0]
-    assert (first.session_id, first.trigger, first.confidence) == ("s-1", "insure", 1.0)
-    assert "insure" in first.reason
-    assert audit[2].reason == "depth 2 exceeds the limit of 1"
-    assert [row.at for row in audit] == sorted(row.at for row in audit)
-
-
-async def test_failures_and_raising_conditions_are_audited(talk: Talk, store_url: str) -> None:
-    def broken(payload: dict[str, Any]) -> str:
-        raise ValueError("no address book")
-
-    call = await talk(Parcel, {**AGENTS, "address": broken}, store_url)
-    await call.says("hello")
-
-    audit = await call.journey.audit()
-    failure = next(row for row in audit if row.kind == "failure")
-    assert (failure.turn, failure.from_pathway) == (1, "address")
-    assert failure.trigger == "PathwayExecutionError"
-    assert "address" in failure.reason
-    assert "no address book" in failure.reason
-    assert [row.kind for row in await call.journey.versions()] == ["start", "failure"]
-
-    working = await talk(Parcel, AGENTS, store_url, session_id="s-2")
-    await working.says("hello")  # the context has no name "broken", so the condition raises
-    assert [row.kind for row in await working.journey.audit()] == ["condition_raised"]
-    assert "condition_raised" in working.last.metadata["flags"]
 
 
 # ------------------------------------------------------------------ a new version of a journey
@@ -656,21 +446,6 @@ async def test_a_session_goes_on_under_a_new_version(talk: Talk, store_url: str)
         await again.process_message("and now?")
         rows = [row for row in await again.audit() if row.kind == "version_changed"]
         assert [(row.turn, row.reason) for row in rows] == [(2, f"now {again.spec.version}")]
-
-
-async def test_a_session_in_a_pathway_that_is_gone_begins_again(talk: Talk, store_url: str) -> None:
-    call = await talk(trip(__complete_when__=["card"]), CLERK, store_url)
-    await call.says("to Rome")
-
-    async with await trip().restore("s-1", call.journey.config, agents=CLERK) as again:
-        reply = await again.process_message("here")
-        assert reply.message == f"{Texts().moved_to_entry}\n\nnoted"
-        assert (reply.pathway_id, reply.metadata["error"]) == ("plan", None)
-        assert reply.accumulated_context == {"city": "Rome"}
-        rows = [row for row in await again.audit() if row.kind == "migrated"]
-        assert [(row.from_pathway, row.to_pathway) for row in rows] == [("pay", "plan")]
-        await again.rollback(0)
-        assert (await again.process_message("to Rome")).is_journey_complete
 
 
 async def test_lists_page_by_page_and_says_where_the_next_one_begins(
@@ -718,15 +493,6 @@ async def test_all_that_is_recorded_of_a_session_is_listed_page_by_page(
     first = await journey.context_history("street", limit=1)
     later = await journey.context_history("street", limit=1, after=first.next)
     assert ([one.value for one in first], [one.value for one in later]) == ([], ["Elm"])
-
-
-@pytest.mark.parametrize("cursor", ["", "x", "bm9uZQ", "W10", "WzFd", "WyIxIiwiMiIsIjMiXQ", 3, "é"])
-async def test_a_cursor_that_no_page_gave_is_refused(
-    talk: Talk, memory_url: str, cursor: Any
-) -> None:
-    call = await talk(Parcel, AGENTS, memory_url)
-    with pytest.raises(InvalidCursorError, match="Start again without a cursor"):
-        await call.journey.list(after=cursor)
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1001, True, "10", None])
