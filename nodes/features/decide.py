@@ -30,12 +30,12 @@ from journeygraph.nodes.forms.questions import ask_again
 from journeygraph.nodes.language.proposals import is_courtesy
 from journeygraph.nodes.repair.answering import answered
 from journeygraph.nodes.repair.clarify import (
+    answer_first,
     clarify,
     digressed,
     not_understood,
     options_of,
     tasks_of,
-    welcome_wish,
 )
 from journeygraph.nodes.repair.knowledge import take_question
 from journeygraph.nodes.repair.resume import begin_next
@@ -220,7 +220,7 @@ def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, sp
         _tell_tasks(draft)
     else:
         if collects:
-            welcome_wish(draft)
+            answer_first(draft)
         adopt(draft, steering)
 
 

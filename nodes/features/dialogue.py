@@ -26,7 +26,7 @@ from journeygraph.nodes.features.form_reading import (
 )
 from journeygraph.nodes.forms.collect import collect
 from journeygraph.nodes.forms.questions import ask_first, chosen, lines_of
-from journeygraph.nodes.language.proposals import load_languages, ready_to_read
+from journeygraph.nodes.language.proposals import load_languages, questions_in, ready_to_read
 from journeygraph.nodes.repair.resume import completed, left_unsure
 from journeygraph.nodes.repair.tasks import cannot_reply
 from journeygraph.nodes.repair.wishes import ambiguous, begins_later, held_moves, most_specific
@@ -81,7 +81,7 @@ def _leads_to_form(draft: TurnDraft, reading: Interpretation) -> bool:
 def _account_for(draft: TurnDraft, reading: Interpretation) -> None:
     """Audit the words that were not read; name them if nothing else replies to them.
 
-    One word alone tells nothing, unless it counts.
+    One word alone tells nothing, unless it counts. Those of a question cannot be answered.
     """
     unread = () if reading.has_answer else reading.parse.unread
     used = [attempt["raw"] for attempt in draft.attempts]
@@ -92,11 +92,16 @@ def _account_for(draft: TurnDraft, reading: Interpretation) -> None:
     if hidden or _is_replied_to(draft):
         parts = []
     language = draft.setting.language
+    questions = questions_in(draft.message, language)
+    asked = [part for part in parts if any(part in question for question in questions)]
     told = [part for part in parts if len(part.split()) > 1 or has_number(part, language)]
-    if told := list(dict.fromkeys([*draft.missed, *told]))[:_MOST_QUOTED]:
-        is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
-        words = draft.text("unread", words=" \u2026 ".join(told))
-        draft.replies.insert(len(draft.replies) - is_end, words)
+    told = [*draft.missed, *(part for part in told if part not in asked)]
+    said = [draft.text("cannot_answer")] if asked and draft.query is None else []
+    if told := list(dict.fromkeys(told))[:_MOST_QUOTED]:
+        said.append(draft.text("unread", words=" \u2026 ".join(told)))
+    is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
+    place = len(draft.replies) - is_end
+    draft.replies[place:place] = said
 
 
 def _is_led(reading: Interpretation) -> bool:

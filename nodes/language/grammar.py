@@ -213,13 +213,14 @@ def _declined(expected: Expected, slots: Slots) -> Command | None:
     return Skip() if field is not None and field.type != "boolean" else None
 
 
-def _pending(expected: Expected, slots: Slots) -> Command | None:
+def _pending(expected: Expected, slots: Slots, *, is_worded: bool) -> Command | None:
     """Return a value for what was asked: a full match of its type, or of its author's pattern.
 
-    Another value for a change that was asked back is meant in its place.
+    Another value for a change that was asked back is meant in its place. Words of the user's own
+    (`is_worded`) come behind the control phrases, others before them: "none" may be a count.
     """
     field, words = expected.pending or expected.doubted, slots["<value>"]
-    if field is None:
+    if field is None or (field.type in (*FREE, *NAMES)) != is_worded:
         return None
     whole = is_whole(field, words.text, expected)
     if not whole and field.type in FREE:
@@ -363,6 +364,7 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("answer", "no [no]", partial(_answered, is_yes=False)),
     Production("answer", "[yes] agree", _agreed),
     Production("answer", "[yes] agree agree", _agreed),
+    Production("answer", "<value>", partial(_pending, is_worded=False)),
     Production("answer", "[no] decline", _declined),
     Production("control", "unknown", _left_open),
     Production("control", "skip", _skipped),
@@ -377,7 +379,7 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("control", "explain_label [articles] <label>", _explained_label),
     Production("control", "human", _fixed(Human())),
     Production("control", "wait", _fixed(Wait())),
-    Production("answer", "<value>", _pending),
+    Production("answer", "<value>", partial(_pending, is_worded=True)),
     Production("change", "cue+ <new> cue_behind", _changed),
     Production("change", "cue+ <new>", _changed),
     Production("change", "<new> cue_behind", _changed),

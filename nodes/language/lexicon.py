@@ -85,6 +85,11 @@ def has_common_word(one: str, other: str, language: str) -> bool:
     return not common <= lexicon_of(language).small
 
 
+def is_negative(message: str, language: str) -> bool:
+    """Return whether a message says that something is not wanted."""
+    return lexicon_of(language).has(words_of(message), "denied_before")
+
+
 def weight(words: Words, language: str) -> Sequence[str]:
     """Return the parts of words with weight: without courtesy and small words at their ends."""
     lexicon, parts = lexicon_of(language), []

@@ -18,7 +18,7 @@ from journeygraph.nodes.commands import (
 )
 from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.offer import offer_person, policy_of
-from journeygraph.nodes.language.lexicon import has_common_word
+from journeygraph.nodes.language.lexicon import has_common_word, is_negative
 from journeygraph.nodes.language.proposals import is_courtesy, questions_in
 from journeygraph.nodes.repair.knowledge import BESIDE, asked_about, help_for
 from journeygraph.nodes.repair.tasks import status
@@ -163,10 +163,13 @@ def _is_short(message: str) -> bool:
 def not_understood(draft: TurnDraft) -> None:
     """Answer what nothing could be made of: ask the same again, then offer a person.
 
-    Who greets back, or says first what they are here for, is simply asked.
+    A user who greets back is simply asked.
     """
     asked = draft.dialogue.asked
-    if draft.dialogue.last_at is None or is_courtesy(draft.message, draft.setting.language):
+    if is_courtesy(draft.message, draft.setting.language):
+        return
+    if draft.dialogue.last_at is None:
+        answer_first(draft)
         return
     if asked and len(asked["options"]) > 1:
         clarify(draft, asked["options"], asked["kind"], asked["about"])
@@ -178,9 +181,18 @@ def not_understood(draft: TurnDraft) -> None:
         offer_person(draft, "not_understood")
 
 
-def welcome_wish(draft: TurnDraft) -> None:
-    """Welcome a first message that has a word of weight in common with what is done here."""
+def answer_first(draft: TurnDraft) -> None:
+    """Answer a first message in which nothing was read: what is done here is welcomed.
+
+    A question, or a wish that something is not done, cannot be answered. Of anything else, what
+    is asked next says what is done here.
+    """
+    if draft.dialogue.last_at is not None or draft.replies:
+        return
+    message, language = draft.message, draft.setting.language
     here = [draft.here.title, draft.here.purpose, draft.spec.part_of(draft.here.id).purpose]
-    is_first = draft.dialogue.last_at is None and not draft.replies
-    if is_first and has_common_word(draft.message, " ".join(here), draft.setting.language):
+    is_denied = is_negative(message, language)
+    if not is_denied and has_common_word(message, " ".join(here), language):
         draft.say("gladly")
+    elif is_denied or questions_in(message, language):
+        _beside_the_point(draft, "noise", attempted=False)

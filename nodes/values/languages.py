@@ -107,6 +107,7 @@ class Numbers(_Section):
     minus: Phrases
     percent: Phrases
     none: Phrases  # nothing is counted
+    none_of: Phrases = ()  # nothing of a unit: "no bags"
     alike: list[Phrases] = []  # groups of words for the same unit
     leads: Phrases  # before the number of an option: "number two"
     ordinals: Annotated[list[Phrases], Field(min_length=10, max_length=10)]

@@ -122,14 +122,13 @@ def _decimal_of(said: str, setting: Setting, *, grouped: bool) -> Decimal | None
 
 
 def _counted(field: Field, raw: str, setting: Setting, *, grouped: bool) -> Decimal | None:
-    said = _GLUED.sub(" ", folded(bare(raw)))
-    if said in setting.words.numbers.none:
-        return Decimal(0)
-    value = _decimal_of(said, setting, grouped=grouped)
+    said, own = _GLUED.sub(" ", folded(bare(raw))), setting.words.numbers
+    value = Decimal(0) if said in own.none else _decimal_of(said, setting, grouped=grouped)
     words, units = said.split(), units_of(field, setting)
     while value is None and len(words) > 1 and words[-1] in units:
         words.pop()
-        value = _decimal_of(" ".join(words), setting, grouped=grouped)
+        said = " ".join(words)
+        value = Decimal(0) if said in own.none_of else _decimal_of(said, setting, grouped=grouped)
     return value
 
 

@@ -266,13 +266,25 @@ async def test_the_first_question_follows_the_greeting_and_can_be_answered_at_on
         assert (chat.greeting, await chat.says("Kim")) == (greeting, reply)
 
 
-async def test_who_greets_back_or_says_what_they_want_is_simply_asked(
-    talk: Callable[..., Any], memory_url: str
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ("Hello", ""),
+        ("Hi there!", ""),
+        ("my aunt has her birthday", ""),
+        ("I need a table please", "Gladly.\n\n"),
+        ("could I get a table?", "Gladly.\n\n"),
+        ("is there a car park?", "I cannot answer that here.\n\n"),
+        ("please cancel my table", "I did not understand that.\n\n"),
+        ("I don't want the table by the door any more", "I did not understand that.\n\n"),
+    ],
+)
+async def test_a_first_message_is_welcomed_or_answered_as_it_opens_the_conversation(
+    talk: Callable[..., Any], memory_url: str, message: str, answer: str
 ) -> None:
-    for number, message in enumerate(("Hello", "Hi there!", "I need a table please")):
-        chat = await talk(Table, {}, memory_url, session_id=f"s-{number}")
-        assert await chat.says(message) == "For how many?", message
-        assert (await chat.journey.attempts("guests")) == []
+    chat = await talk(Table, {}, memory_url)
+    assert await chat.says(message) == f"{answer}For how many?"
+    assert (await chat.journey.attempts("guests")) == []
     assert await chat.says("my cat is 12, ha") != "For how many?"  # that is no beginning any more
 
 

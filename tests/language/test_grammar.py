@@ -87,6 +87,10 @@ EXACT: list[tuple[str, str, dict[str, Any], Command]] = [
     ("Happy birthday, and many more!", "note", {}, Fill("note", "Happy birthday, and many more!")),
     ("AB-1234", "code", {}, Fill("code", "AB-1234")),
     ("cancel", "note", {}, Cancel()),
+    ("none", "guests", {}, Fill("guests", "none")),
+    ("no guests", "guests", {}, Fill("guests", "no guests")),
+    ("none", "wishes", {}, Skip()),
+    ("the party is six, not four", "day", {"guests": 4}, Correct("guests", "six")),
     ("sorry, not four, six", "day", {"guests": 4}, Correct("guests", "six")),
     ("six, not four", "day", {"guests": 4}, Correct("guests", "six")),
     ("six instead of four", "day", {"guests": 4}, Correct("guests", "six")),
@@ -269,3 +273,17 @@ def test_no_certain_reading_holds_a_word_of_relation_or_of_no_list(words, asked)
 @given(st.text(max_size=200), st.sampled_from(LANGUAGES))
 def test_any_message_is_read(text: str, language: str) -> None:
     read_message(text, expected("guests", {"day": "2026-11-30"}, language))
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("any day but Thursday", "en"),
+        ("all of them, apart from Sunday", "en"),
+        ("jeder Tag außer Freitag", "de"),
+        ("cualquier día menos el jueves", "es"),
+        ("tous les jours sauf le lundi", "fr"),
+    ],
+)
+def test_an_exception_is_no_proposal(message: str, language: str) -> None:
+    assert read_message(message, expected("day", language=language)).commands == []
