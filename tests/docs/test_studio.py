@@ -394,36 +394,6 @@ async def test_messages_are_streamed_to_chat_clients(thread: Open, subgraphs: bo
 
 @served
 @pytest.mark.slow
-async def test_a_referral_streams_as_chat_clients_ask_for_it(thread: Open) -> None:
-    patient = await thread()
-    for number, message in enumerate(DEMO_MESSAGES):
-        given: dict[str, Any] = {"messages": [{"type": "human", "content": message}]}
-        given |= {} if number else {"context": SAMPLE_CONTEXT}
-        await patient.run(given, "values", "messages-tuple")
-
-        shown = [part.data[0] for part in patient.streamed if part.event.startswith("messages")]
-        reply = (await patient.messages())[-1]
-        assert "".join(part["content"] for part in shown) == reply["content"]
-        assert {part["id"] for part in shown} == {reply["id"]}
-
-
-@served
-@pytest.mark.slow
-async def test_an_example_pipeline_streams_its_reply(thread: Open) -> None:
-    customer = await thread("support_triage")
-    given = {"messages": [{"type": "human", "content": "Where is my parcel B-2001?"}]}
-
-    await customer.run(given, "messages-tuple")
-
-    ((event, data),) = [
-        (part.event, part.data) for part in customer.streamed if part.event.startswith("messages")
-    ]
-    reply = (await customer.messages())[-1]
-    assert (event, data[0]["content"], data[0]["id"]) == ("messages", reply["content"], reply["id"])
-
-
-@served
-@pytest.mark.slow
 async def test_in_a_graph_of_ones_own_it_keeps_its_place_and_its_replies(thread: Open) -> None:
     visitor = await thread("hall")
     for words in ("print it", "good day", "print again"):
@@ -501,17 +471,6 @@ async def test_an_agent_that_raises_fails_the_run_which_can_run_again(thread: Op
     assert (await visitor.messages())[-1]["content"] == "Printed: print the jam"
     assert await visitor.says("thanks") == "You said: thanks"
     assert await visitor.stands() == ("desk", [])
-
-
-@served
-@pytest.mark.slow
-async def test_after_a_failed_run_the_next_message_is_answered(thread: Open) -> None:
-    visitor = await thread("kiosk")
-    await visitor.says("print into the jam")
-    assert visitor.streamed[-1].event == "error"
-
-    assert await visitor.says("once more") == "Printed: once more"
-    assert [m["type"] for m in await visitor.messages()] == ["human", "human", "ai"]
 
 
 @served

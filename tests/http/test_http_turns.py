@@ -16,10 +16,9 @@ from langgraph.types import interrupt
 
 from journeygraph import EventTrigger, IntentTrigger, Journey, Pathway, Transition
 from journeygraph.graphs.storage.store import open_store
-from journeygraph.server.access.callers import ANYONE
 from journeygraph.server.app import app_of
 from journeygraph.server.discover.journeys import Served
-from journeygraph.server.http import request_middleware, turns
+from journeygraph.server.http import request_middleware
 from tests.support import api as helpers
 from tests.support.api import Api, events_in, message_request, one, serving, wired
 from tests.support.clerks import staff
@@ -235,27 +234,6 @@ async def test_who_hangs_up_on_a_json_answer_loses_nothing(serve: Callable[..., 
     assert await until(answered) == 1
 
 
-async def test_a_request_that_is_cancelled_does_not_end_its_turn(
-    serve: Callable[..., Any],
-) -> None:
-    gate = Gate()
-    api = await serve(one(Solo, clerk=gate))
-    session = await api.begin("solo")
-
-    turn = api.app_state.in_turn(ANYONE, "s-1", lambda session: session.process_message("hi"))
-    taken = api.app_state.turns.take(turn)
-    asked = asyncio.create_task(taken)
-    await gate.begun.wait()
-    asked.cancel()
-    await asyncio.wait([asked])
-    gate.let.set()
-
-    async def answered() -> Any:
-        return (await api.client.get(session)).json()["version"]
-
-    assert await until(answered) == 1
-
-
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_nine_messages_at_once_are_answered_one_by_one(
     serve: Callable[..., Any], store_url: str, streamed: bool
@@ -429,41 +407,6 @@ async def test_a_client_that_is_slow_hears_every_word(
 
     assert [each["text"] for name, each in told if name == "token"] == words
     assert told[-1][0] == "done"
-
-
-async def test_a_server_that_stops_lets_its_turns_finish(serve: Callable[..., Any]) -> None:
-    gate, more = Gate(), Gate()
-    url = "memory://stops"
-    app_state = wired(one(Solo, clerk=gate), url=url)
-    async with serving(app_state) as api:
-        session = await api.begin("solo")
-        async with api.connected() as (_, writer):
-            writer.write(message_request(api, session, "hi"))
-            await gate.begun.wait()
-        # Nobody listens any more, and the server is told to stop.
-        asyncio.get_running_loop().call_later(0.3, gate.let.set)
-
-    assert len(app_state.turns) == 0
-    again = await serve(one(Solo, clerk=more), url=url)
-    assert (await again.client.get(session)).json()["version"] == 1
-
-
-async def test_a_turn_that_does_not_end_is_given_up_when_its_time_is_over(
-    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(turns, "GRACE_SECONDS", 0.2)
-    gate, more = Gate(), Gate()
-    url = "memory://does-not-end"
-    app_state = wired(one(Solo, clerk=gate), url=url)
-    async with serving(app_state) as api:
-        session = await api.begin("solo")
-        async with api.connected() as (_, writer):
-            writer.write(message_request(api, session, "hi"))
-            await gate.begun.wait()
-
-    assert len(app_state.turns) == 0
-    again = await serve(one(Solo, clerk=more), url=url)
-    assert (await again.client.get(session)).json()["version"] == 0
 
 
 async def test_sessions_of_one_server_talk_at_the_same_time(serve: Callable[..., Any]) -> None:

@@ -91,17 +91,6 @@ async def test_a_command_of_which_a_model_was_not_sure_is_told(shop):
     assert chat.last.metadata["confidence"] == 0.4
 
 
-async def test_a_pathway_with_a_signature_and_no_agents_is_a_models(talk, memory_url):
-    class Lone(Journey):
-        class TalkPath(Pathway):
-            __signature__ = Say
-            __complete_when__ = NEVER
-
-    model = ScriptedModel({"response": "Hello."})
-    chat = await talk(Lone, {}, memory_url, options={"model": model})
-    assert await chat.says("hm") == "Hello."
-
-
 # The largest number of tokens of an answer.
 
 LIMITS = {

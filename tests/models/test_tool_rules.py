@@ -156,13 +156,6 @@ async def test_a_tool_that_a_pathway_does_not_allow_is_neither_shown_nor_run(des
         assert DONE == []
 
 
-async def test_a_model_that_insists_on_it_fails_its_turn(desk):
-    with ScriptedModel(UseTool("erase", word="all"), UseTool("erase", word="all")) as model:
-        chat = await desk(model, look_up, erase, AFAR, journey=Careful)
-        assert await chat.says("erase all records") == APOLOGY
-        assert DONE == []
-
-
 async def test_one_agent_has_in_each_pathway_what_is_allowed_there(desk):
     with ScriptedModel(said(topic="knees"), said()) as model:
         chat = await desk(model, look_up, erase, journey=Sorted)

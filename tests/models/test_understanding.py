@@ -20,7 +20,7 @@ from journeygraph import (
 )
 from journeygraph.journeys.examples.healthcare_referral import AGENTS as HEALTHCARE
 from journeygraph.journeys.examples.healthcare_referral import HealthcareReferral
-from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, Slow, leads_nowhere, leads_to
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, leads_to
 from tests.support.talk import Talk
 
 
@@ -282,24 +282,6 @@ async def test_what_is_no_confidence_moves_nothing(library, confidence):
         assert "below_threshold" in chat.last.metadata["flags"]
 
 
-async def test_a_late_answer_moves_nothing(library):
-    with ScriptedModel(Slow(verdicts(verdict(FINES)), before=3.0)) as model:
-        chat = await library(model, intent_timeout_seconds=0.1)
-
-        assert await chat.says("hm") == "loan heard hm"
-
-        assert "understanding_failed:timeout" in chat.last.metadata["flags"]
-
-
-async def test_an_overloaded_model_is_asked_again_within_the_deadline(library):
-    with ScriptedModel(Fault.status(429, retry_after=0), leads_to("fines")) as model:
-        chat = await library(model)
-        await chat.says("hm")
-
-        assert chat.path == ["fines"]
-        assert chat.last.metadata["usage"]["model_calls"] == 2
-
-
 async def test_a_pause_beyond_the_deadline_is_not_waited_for(library):
     with ScriptedModel(Fault.status(429, retry_after=60)) as model:
         chat = await library(model)
@@ -345,21 +327,6 @@ async def test_a_yes_to_one_question_never_answers_the_next(library):
 
         assert chat.path == ["fines", "loan", "loan"]
         assert len(model.calls) == 3
-
-
-async def test_a_cache_of_no_time_asks_anew(library):
-    with ScriptedModel(leads_nowhere, leads_nowhere) as model:
-        for number in range(2):
-            chat = await library(model, session_id=f"s-{number}", intent_cache_ttl_seconds=0)
-            await chat.says("Moby Dick")
-
-
-async def test_an_answer_that_failed_is_not_remembered(library):
-    with ScriptedModel("prose", leads_to("fines")) as model:
-        for number in range(2):
-            chat = await library(model, session_id=f"s-{number}")
-            await chat.says("overdue")
-        assert chat.path == ["fines"]
 
 
 async def test_one_model_is_never_answered_by_what_another_said(library):

@@ -120,12 +120,6 @@ async def test_a_task_without_words_goes_by_declared_order(task: str) -> None:
     assert chosen.flags == ("selection_fallback:no_task",)
 
 
-async def test_all_agents_are_given_when_more_are_asked_for_than_there_are() -> None:
-    chosen = await choose("wifi and invoice", SHOP, 100)
-    assert {match.name for match in chosen.matches} == {card.name for card in SHOP}
-    assert {match.name for match in chosen.matches[:2]} == {"billing_clerk", "TechSupport"}
-
-
 def test_equals_stay_in_declared_order() -> None:
     cards = [AgentCard(name, "Refunds.") for name in ("one", "two", "three")]
     assert [match.name for match in ranking_of(cards).ranked("refund")] == ["one", "two", "three"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -92,28 +91,6 @@ async def test_a_graceful_pipeline_answers_though_an_agent_hangs(talk, memory_ur
     assert "agent_failed:slow" in chat.last.metadata["flags"]
 
 
-async def test_sessions_at_once_do_not_hear_each_other(talk, memory_url):
-    staff = {name: noting(name).slowly(0.002) for name in ("walnut", "granite")}
-
-    def echoing(agent: Marked) -> Any:
-        return lambda payload: {"response": payload["message"], "n": payload["message"]}
-
-    for agent in staff.values():
-        agent.answer = echoing(agent)
-    journey = of(Pipeline.parallel(list(staff.values())), __accumulate__=["n"])
-    chats = [await talk(journey, {}, memory_url, session_id=f"s-{n}") for n in range(20)]
-
-    for turn in range(3):
-        said = [f"talk {number} turn {turn}" for number in range(20)]
-        heard = await asyncio.gather(
-            *(chat.says(words) for chat, words in zip(chats, said, strict=True))
-        )
-        assert heard == [f"{words}\n\n{words}" for words in said]
-
-    assert [chat.context for chat in chats] == [{"n": f"talk {n} turn 2"} for n in range(20)]
-    assert Counter(len(agent.calls) for agent in staff.values()) == {60: 2}
-
-
 async def test_what_agents_give_at_once_is_merged_as_the_journey_says(talk, memory_url):
     one = Marked("one", lambda payload: {"response": "a", "tags": ["x", "y"], "cost": 2})
     two = Marked("two", lambda payload: {"response": "b", "tags": ["y", "z"], "cost": 3})
@@ -175,20 +152,6 @@ async def test_one_agent_s_longer_limit_does_not_outlast_its_pathway(talk, memor
     chat = await talk(of(own), {}, memory_url, pathway_timeout_seconds=0.1)
 
     assert await chat.says("hello") == chat.journey.config.texts.apology
-
-
-async def test_a_registered_pipeline_that_failed_fails_the_turn(talk, memory_url):
-    class Shop(Journey):
-        class DeskPath(Pathway):
-            __agents__ = ["desk"]
-
-    desk = Pipeline.router([Marked("ill", fails(OSError("down")))])
-    chat = await talk(Shop, {"desk": desk}, memory_url)
-
-    reply = await chat.says("hello")
-
-    assert reply == chat.journey.config.texts.apology
-    assert "desk" in chat.last.metadata["error"]["message"]
 
 
 async def test_a_choice_that_fell_back_is_flagged_in_the_turn(talk, memory_url):

@@ -222,13 +222,6 @@ async def test_a_probe_that_is_cancelled_does_not_leave_it_shut_for_ever():
     assert await kinds(pipeline) == []
 
 
-async def test_a_breaker_counts_timeouts_too():
-    clock, slow = Clock(), Marked("slow").slowly(60)
-    pipeline = guarded(slow, clock=clock, timeout=0.05)
-
-    assert [await kinds(pipeline) for _ in range(3)] == [["timeout"], ["timeout"], ["unavailable"]]
-
-
 async def test_a_breaker_counts_timeouts_however_much_the_agent_is_given():
     clock, slow = Clock(), Marked("slow").slowly(60)
     pipeline = guarded(slow, clock=clock, timeout=0.2)

@@ -91,7 +91,8 @@ async def test_a_context_too_large_changes_nothing_and_spoils_no_later_turn(talk
 
 async def test_the_error_names_the_largest_fields(talk, memory_url):
     """Size limit, near it: the error names the largest fields."""
-    chat = await reading(talk, memory_url, max_context_size_bytes=100, error_recovery="fail_fast")
+    options = {"max_context_size_bytes": 100, "error_recovery": "fail_fast"}
+    chat = await reading(talk, memory_url, context={"no": 1}, **options)
     await chat.says('{"title": "Emma", "notes": ["a"]}')
 
     with pytest.raises(ContextSizeExceededError, match="'extra'") as caught:
@@ -100,7 +101,7 @@ async def test_the_error_names_the_largest_fields(talk, memory_url):
     assert caught.value.max_size == 100
     assert caught.value.current_size > 100
     assert list(caught.value.largest) == ["extra", "title", "notes"]
-    assert await chat.journey.snapshot() == {"title": "Emma", "notes": ["a"]}
+    assert await chat.journey.snapshot() == {"no": 1, "title": "Emma", "notes": ["a"]}
 
 
 async def test_a_first_context_too_large_starts_nothing(talk, memory_url):

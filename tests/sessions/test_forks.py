@@ -27,7 +27,6 @@ from journeygraph import (
     Tool,
     VersionNotFoundError,
 )
-from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.storage.checkpoints import PausedRun
 from journeygraph.nodes.state.messages import GIVEN_BACK
 from tests.storage.test_encryption import KEY, canary, clinic, everything, spellings
@@ -610,15 +609,3 @@ async def test_a_fork_of_a_session_that_has_moved_on_is_refused(
         await call.journey.fork(1, "s-2")
     async with opened(kept_url, "s-2") as fork:
         assert await fork.get_session_state() is None
-
-
-async def test_the_directory_lists_a_fork(talk: Talk, store_url: str) -> None:
-    call = await sent(talk, store_url)
-    await call.journey.fork(1, "s-2")
-    directory = await Directory.open(call.journey.config)
-    try:
-        found_ = await directory.find("s-2")
-        assert found_ is not None
-        assert (found_.version, found_.pathway_id, found_.status) == (1, "payment", "active")
-    finally:
-        await directory.close()

@@ -22,7 +22,6 @@ from journeygraph import (
     JourneyDefinitionError,
     JourneyResponse,
     Pathway,
-    PathwayExecutionError,
     Personality,
     Reminder,
     ReturnToPrevious,
@@ -220,28 +219,6 @@ async def test_no_timer_runs_while_an_agent_waits_for_an_answer(
     assert (await journey.process_message("the colour")).message == "Noted: the colour."
     clock.after(hours=20)
     assert await replies(journey) == [REMINDER]
-
-
-async def test_a_timer_whose_pathway_fails_is_still_due(
-    talk: Talk, memory_url: str, clock: Clock
-) -> None:
-    fails = [True]
-
-    def discount(ask: Any) -> str:
-        if fails:
-            fails.pop()
-            raise ValueError("no price")
-        return "Ten percent less."
-
-    journey = (await talk(Offer, {**AGENTS, "discount": discount}, memory_url)).journey
-    clock.after(days=2)
-    assert (await journey.take_timer()).message == REMINDER
-
-    with pytest.raises(PathwayExecutionError, match="no price"):
-        await journey.take_timer()
-
-    assert (await journey.manager.restore()).version == 1
-    assert await replies(journey) == ["Ten percent less."]
 
 
 async def test_after_a_rollback_and_in_a_fork_time_counts_from_the_next_message(
