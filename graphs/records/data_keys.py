@@ -17,7 +17,6 @@ from journeygraph.graphs.records.idempotency import ANSWERS
 from journeygraph.graphs.storage.errors import WriteConflict
 from journeygraph.graphs.storage.sealing import UNNAMED, AesSeal, Seals
 from journeygraph.graphs.storage.statements import (
-    LATE,
     RUNNING,
     SESSION,
     TURNS,
@@ -39,7 +38,7 @@ SAMPLES = 20
 MOST_FAULTS = 5
 """Maximum number of reasons that a rotation returns."""
 _AUDIT = TableMapper(audit)
-_RECORDS = (TURNS, _AUDIT, CHECKS, LATE, ATTEMPTS, EFFECTS, ANSWERS, CALLS, RUNNING)
+_RECORDS = (TURNS, _AUDIT, CHECKS, ATTEMPTS, EFFECTS, ANSWERS, CALLS, RUNNING)
 _SEALED = ("tenant", "session_id", "journey_id", "data_key", "key_id")
 _columns = [sessions.c[name] for name in _SEALED]
 _ENCRYPTED = sessions.c.key_id.is_not(None)

@@ -2,18 +2,15 @@
 
 The turns and their records are copied, so that they can be read in the fork. The states of earlier
 versions are not, and calls for a person stay with the other session. All effects that were taken
-are copied, also those of later turns: what was done is done, and must not be done again. The
-chain of a fork begins with the link of the version from which it was taken.
+are copied, also those of later turns: what was done is done, and must not be done again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from sqlalchemy import Integer, bindparam, func, literal_column, select, update
 
-from journeygraph.graphs.records import chain
 from journeygraph.graphs.records.effects import EFFECTS
 from journeygraph.graphs.records.history import ATTEMPTS, CHECKS
 from journeygraph.graphs.records.ledger import LedgerWriter
@@ -22,9 +19,6 @@ from journeygraph.graphs.storage.statements import (
     ALL_TURNS,
     AUDIT,
     BEGIN_SESSION,
-    LATE_HEAD,
-    NEXT_LATE,
-    NO_LATER_LINK,
     TURNS,
     UNCHANGED_SINCE_READ,
     Row,
@@ -35,7 +29,6 @@ from journeygraph.graphs.storage.statements import (
 )
 from journeygraph.graphs.storage.store import Store
 from journeygraph.graphs.storage.tables import audit, effects, sessions
-from journeygraph.nodes.state.session import Position
 
 FORKED_FROM, FORKED_TO = "forked_from", "forked_to"
 """Kinds of audit rows: in a fork, and in the session that it was taken from."""
@@ -48,14 +41,13 @@ HOLD = Sql.of(
     update(sessions)
     .where(
         *UNCHANGED_SINCE_READ,
-        NO_LATER_LINK,
         select(func.count()).where(_mine).scalar_subquery() == bindparam("effects", type_=Integer),
         select(func.coalesce(func.max(effects.c.begun_at), literal_column("''")))
         .where(_mine)
         .scalar_subquery()
         == bindparam("last_begun"),
     )
-    .values(NEXT_LATE)
+    .values(fence=sessions.c.fence)  # for the lock of the row alone
 )
 _ORIGIN = Sql.of(
     first(
@@ -76,7 +68,6 @@ async def statements_of_fork(
     fork_writer: LedgerWriter,
     head: Row,
     begun: Row,
-    position: Position,
     events: Iterable[Row],
 ) -> list[Statement]:
     """Return the statements that begin a fork, and note it in both sessions.
@@ -89,8 +80,7 @@ async def statements_of_fork(
         fork_writer: Writes those of the fork. Sealed data is bound to its session, so it is sealed
             again for the fork.
         head: Row of the session.
-        begun: Row of the fork, with the last version that is copied. Its chain is filled in.
-        position: Position of the fork.
+        begun: Row of the fork, with the last version that is copied.
         events: Audit events of the fork.
 
     Raises:
@@ -123,37 +113,12 @@ async def statements_of_fork(
     kept = [row for row in copies[_AUDIT] if row["kind"] != FORKED_TO]
     noted = fork_writer.audit_rows(version, [came, *events])
     copies[_AUDIT] = [*kept, *noted]
-    link = TURNS.value(rows[TURNS][-1], "link", seal)
-    origin = [id_, version, link["hash"] if link else ""]
-    birth = chain.begins(fork_seal.tenant, fork, position.get("birth", ""), origin)
-    chained = {records: copies.pop(records) for records in (TURNS, _AUDIT, CHECKS)}
-    begun["chain"], links = _linked(chained, begun, birth, fork_seal)
-    [late] = await store.read(LATE_HEAD, session=id_)
-    end, *noted_there = chain.late_added({AUDIT: writer.audit_rows(version, [went])}, late, seal)
     return [
-        Statement(HOLD, [{**end.rows[0], **held}], exactly_one=True),
+        Statement(HOLD, [held], exactly_one=True),
         Statement(BEGIN_SESSION, [begun]),
-        *links,
         *(records.adding(copied, fork_seal) for records, copied in copies.items() if copied),
-        *noted_there,
+        AUDIT.adding(writer.audit_rows(version, [went]), seal),
     ]
-
-
-def _linked(
-    rows: chain.Rows, begun: Row, birth: list[Any], seal: Seal
-) -> tuple[str, list[Statement]]:
-    """Return the hash of the last link of copied turns, and the statements that add them."""
-    head, written = begun, []
-    for turn in rows[TURNS]:
-        number = turn["version"]
-        of_turn = {
-            records: [turn] if records is TURNS else [r for r in some if r["turn"] == number]
-            for records, some in rows.items()
-        }
-        hash_, added = chain.linked(of_turn, head, birth, seal)
-        head = {**head, "chain": hash_}
-        written += added
-    return head["chain"], written
 
 
 def _counts(effect: Row) -> bool:

@@ -7,13 +7,14 @@ are stored, but not the value and not the user's words, because no reader of att
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Integer, and_, bindparam, literal_column, select, update
 
-from journeygraph.graphs.records import chain
 from journeygraph.graphs.records.listing import last_that_fits
+from journeygraph.graphs.storage.errors import WriteConflict
 from journeygraph.graphs.storage.sealing import Seal
 from journeygraph.graphs.storage.statements import (
     ALL_TURNS,
@@ -160,28 +161,11 @@ async def judge(
         StateError: The store failed.
     """
     mine: Row = {"session": session_id, "number": turn}
+    stored = CHECKS.stored({"session_id": session_id, "turn": turn, **_judgement(check)}, seal)
+    judged: Row = {**mine, **{f"new_{name}": stored[name] for name in _JUDGED}}
     spent: Row = {**mine, **{f"new_{name}": usage.counted()[name] for name in USAGE}}
-
-    async def judged(head: Row) -> list[Statement]:
-        checks = await store.read(CHECKS_OF_TURN, **mine)
-        spans = {"low": turn - 1, "high": turn}
-        turns = await store.read(TURNS.of_turns, session=session_id, **spans)
-        pending = [place for place, row in enumerate(checks) if row["outcome"] == PENDING]
-        if not pending or not turns:
-            return []
-        row = {"session_id": session_id, "turn": turn, **_judgement(check)}
-        stored = CHECKS.stored(row, seal)
-        made = {name: stored[name] for name in _JUDGED}
-        counted = {name: turns[0][name] + usage.counted()[name] for name in USAGE}
-        changed = (
-            (TURNS, {**turns[0], **counted}, 0),
-            (CHECKS, {**checks[pending[0]], **made}, pending[0]),
-        )
-        new: Row = {**mine, **{f"new_{name}": value for name, value in made.items()}}
-        written = chain.late_link(changed, head, seal)
-        return [*written, Statement(JUDGED, [new], exactly_one=True), Statement(SPENT, [spent])]
-
-    await chain.write_late(store, session_id, judged)
+    with suppress(WriteConflict):
+        await store.write(Statement(JUDGED, [judged], exactly_one=True), Statement(SPENT, [spent]))
 
 
 def check_entry(row: Row, seal: Seal) -> CheckEntry:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from journeygraph.graphs.records import chain, timers
+from journeygraph.graphs.records import timers
 from journeygraph.graphs.records.history import CHECKS, add_attempts, check_rows, version_info
 from journeygraph.graphs.storage import statements
 from journeygraph.graphs.storage.sealing import Seal
-from journeygraph.graphs.storage.statements import AUDIT, TURNS, Row, Statement, TableMapper, now
+from journeygraph.graphs.storage.statements import AUDIT, TURNS, Row, Statement, now
 from journeygraph.graphs.storage.tables import USAGE
 from journeygraph.journeys import FieldVersion, JourneySpec, VersionInfo, VersionState
 from journeygraph.journeys.spec.capability_table import part
@@ -42,10 +42,10 @@ class LedgerWriter:
     def begun(self, turn: Turn, position: Position, checkpoint_id: str) -> list[Statement]:
         """Return the statements that create a session."""
         at = now()
-        head = self.first_head(position, 0, at)
-        begun = {TURNS: [self._turn(turn, position, checkpoint_id, at)]}
-        head["chain"], added = chain.linked(begun, head, self._birth(position), self.seal)
-        written = [Statement(statements.BEGIN_SESSION, [head]), *added]
+        written = [
+            Statement(statements.BEGIN_SESSION, [self.first_head(position, 0, at)]),
+            TURNS.adding([self._turn(turn, position, checkpoint_id, at)], self.seal),
+        ]
         if turn.get("attempts"):
             written.append(add_attempts(self.session_id, self.spec, turn, self.seal))
         if self.spec.has_timers:
@@ -66,13 +66,7 @@ class LedgerWriter:
             "expires_at": stamp(at + timedelta(seconds=self.ttl)),
             **self.seal.columns,
             "user_id": self.user,
-            "chain": "",
-            "late": 0,
-            "late_chain": "",
         }
-
-    def _birth(self, position: Position) -> list[Any]:
-        return chain.begins(self.seal.tenant, self.session_id, position.get("birth", ""))
 
     def advanced(
         self,
@@ -86,14 +80,6 @@ class LedgerWriter:
     ) -> list[Statement]:
         """Return the statements that advance the head by one; they fail if it has moved."""
         at = now()
-        rows: dict[TableMapper, list[Row]] = {
-            TURNS: [self._turn(turn, position, checkpoint_id, at, rolled_back_to, journal)]
-        }
-        if turn["audit"]:
-            rows[AUDIT] = self.audit_rows(turn["number"], turn["audit"])
-        if turn.get("checks"):
-            rows[CHECKS] = check_rows(self.session_id, self.spec.id, turn, stamp(at))
-        hash_, added = chain.linked(rows, head, self._birth(position), self.seal)
         row: Row = {
             "session": self.session_id,
             "head": head["version"],
@@ -103,12 +89,20 @@ class LedgerWriter:
             "new_status": position["status"],
             "new_pathway": position["pathway"],
             "new_journey_version": position["version"],
-            "new_chain": hash_,
             "now": stamp(at),
             "until": stamp(at + timedelta(seconds=self.ttl)),
         }
-        forgotten = Statement(statements.FORGET_RUNNING, [row])
-        written = [Statement(statements.ADVANCE, [row], exactly_one=True), *added, forgotten]
+        done = self._turn(turn, position, checkpoint_id, at, rolled_back_to, journal)
+        written = [
+            Statement(statements.ADVANCE, [row], exactly_one=True),
+            TURNS.adding([done], self.seal),
+            Statement(statements.FORGET_RUNNING, [row]),
+        ]
+        if turn["audit"]:
+            written.append(AUDIT.adding(self.audit_rows(turn["number"], turn["audit"]), self.seal))
+        if turn.get("checks"):
+            checks = check_rows(self.session_id, self.spec.id, turn, stamp(at))
+            written.append(CHECKS.adding(checks, self.seal))
         if turn.get("escalations"):
             sent = (self.session_id, self.spec.id, turn, stamp(at), self.seal)
             written += part("escalations").written(*sent)

@@ -11,13 +11,9 @@ from collections.abc import (
     Iterable,
     Sequence,
 )
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
-from journeygraph.graphs.evidence import anchors, receipts, verification
-from journeygraph.graphs.evidence.anchors import Anchor, Anchoring
-from journeygraph.graphs.evidence.receipts import Receipt
-from journeygraph.graphs.evidence.verification import Broken, Verified
 from journeygraph.graphs.records import data_keys, definitions, history
 from journeygraph.graphs.records.definitions import Epoch
 from journeygraph.graphs.records.escalations import (
@@ -55,7 +51,7 @@ from journeygraph.graphs.storage.sealing import Seal, Seals
 from journeygraph.graphs.storage.statements import ALL_TURNS, RUNNING_TURN, Row, now
 from journeygraph.graphs.storage.store import Store, open_store
 from journeygraph.graphs.users import deletion
-from journeygraph.graphs.users.deletion import Erase
+from journeygraph.graphs.users.deletion import Deletion, Erase
 from journeygraph.graphs.users.export import Record, export_user
 from journeygraph.journeys import (
     AuditedTurn,
@@ -82,25 +78,6 @@ class SessionAudit:
     status: str
     turns: list[AuditedTurn]
     next: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """The hash chains of sessions, as they were verified.
-
-    Attributes:
-        sessions: Number of the sessions.
-        turns: Number of their versions.
-        broken: The first broken row of each session, and of the anchors.
-        unchained: Version with which the chain of a session begins, if that is not 0.
-        anchor: The newest anchor; None: there is none.
-    """
-
-    sessions: int
-    turns: int
-    broken: list[Broken]
-    unchained: dict[str, int]
-    anchor: Anchor | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,28 +315,6 @@ class Directory:
         rows = await self.store.read(OF_SESSION, session=session_id, **ALL_TURNS)
         return rows[-1]["id"] if rows else None
 
-    async def verified(self, session_id: str = "") -> Verification | None:
-        """Verify the hash chains and the anchors of all sessions, or the chain of one.
-
-        Returns:
-            The result; None if there is no session with this id.
-
-        Raises:
-            ConfigurationError: A session is sealed, and no key is set.
-        """
-        if session_id:
-            one = await verification.verify(self.store, self.seals, session_id)
-            return self._verification([one], None) if one else None
-        found = [one async for one in verification.verify_all(self.store, self.seals)]
-        lost = await verification.verify_anchors(self.store)
-        made = self._verification(found, await anchors.newest(self.store))
-        return replace(made, broken=[*made.broken, lost]) if lost else made
-
-    def _verification(self, found: Sequence[Verified], anchor: Anchor | None) -> Verification:
-        broken = [one.broken for one in found if one.broken]
-        late = {one.session_id: one.unchained_before for one in found if one.unchained_before}
-        return Verification(len(found), sum(one.turns for one in found), broken, late, anchor)
-
     async def export_user(self, user: str) -> AsyncIterator[Record] | None:
         """Return all that the store has of a user, as `export_user` in `graphs/users/`.
 
@@ -374,22 +329,10 @@ class Directory:
         return await deletion.count_sessions(self.store, user)
 
     async def delete_user(
-        self, user: str, asked_by: str, erase: Erase, gone: Callable[[str], None]
-    ) -> Receipt | None:
+        self, user: str, erase: Erase, gone: Callable[[str], None]
+    ) -> Deletion | None:
         """Delete the data of a user, as `journeygraph.graphs.users.deletion.delete_user`."""
-        return await deletion.delete_user(self.store, self.seals, user, asked_by, erase, gone)
-
-    async def receipts(
-        self, user: str | None = None, *, after: int = 0, limit: int = 50
-    ) -> list[Receipt]:
-        """Return complete receipts of deleted users, the oldest first.
-
-        Args:
-            user: Only those of this user; None: all.
-            after: Number of the last one of the previous page.
-            limit: Maximum number of receipts.
-        """
-        return await receipts.read(self.store, self.seals.keys, user, after, limit)
+        return await deletion.delete_user(self.store, self.seals, user, erase, gone)
 
     def jobs(
         self,
@@ -410,7 +353,6 @@ class Directory:
         jobs: list[Job] = [
             DueTimers(store, timed, take),
             Expiry(store, journeys),
-            Anchoring(store),
             OpenCounts(store, journeys),
         ]
         if store.is_shared:

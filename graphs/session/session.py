@@ -17,7 +17,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from journeygraph.graphs.compile import RECURSION_LIMIT, build
-from journeygraph.graphs.records import chain, idempotency
+from journeygraph.graphs.records import idempotency
 from journeygraph.graphs.records.history import read_changes
 from journeygraph.graphs.records.idempotency import Request
 from journeygraph.graphs.records.ledger import LedgerWriter
@@ -380,7 +380,7 @@ class StoredSession:
         )
         begun = writer.first_head(position, version, now())
         written = await part("forks").statements_of_fork(
-            self.store, self.ledger_writer, writer, head, begun, position, released
+            self.store, self.ledger_writer, writer, head, begun, released
         )
         written += self.answered(version, values)
         commit = Commit(
@@ -435,18 +435,11 @@ class StoredSession:
 
     async def audited(self, turn: int, *events: Mapping[str, Any]) -> None:
         """Write audit events that belong to no turn."""
-        rows = {AUDIT: self.ledger_writer.audit_rows(turn, events)}
-        seal = self.ledger_writer.seal
-
-        async def late(head: Row) -> list[Statement]:
-            # Nothing could read what is sealed with a key that went with the session.
-            is_gone = seal.hides and head["status"] == "expired"
-            return [] if is_gone else chain.late_added(rows, head, seal)
-
-        await chain.write_late(self.store, self.session_id, late)
+        rows = self.ledger_writer.audit_rows(turn, events)
+        await self.store.write(AUDIT.adding(rows, self.ledger_writer.seal))
 
     async def forget(self, session_id: str, *, expired_at: str | None = None) -> None:
-        """Delete a session; an expired one leaves a tombstone."""
+        """Delete a session; of an expired one the row stays."""
         await self.store.forget(session_id, expired_at=expired_at)
         if self.saver is not self.store.saver:
             await self.saver.adelete_thread(thread_of(self.store.tenant, session_id))

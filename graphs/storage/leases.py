@@ -280,7 +280,7 @@ async def _kept(
         return {"kept": None, "data_key": None}
     seal, data_key = Seal(wanted["tenant"]), None
     if seals.keys:
-        found = [known] if known else await run(connection, statements.LATE_HEAD, **wanted)
+        found = [known] if known else await run(connection, statements.KEY_OF_SESSION, **wanted)
         if not found:
             return {"kept": None, "data_key": None}
         seal, data_key = seals.of(found[0]), found[0]["data_key"] or ""

@@ -56,13 +56,11 @@ from journeygraph.graphs.storage.tables import (
     audit,
     escalations,
     field_attempts,
-    late_links,
     metadata,
     running_turns,
     sessions,
     tenants,
     timers,
-    tombstones,
     turns,
 )
 from journeygraph.journeys.config import TENANT
@@ -182,12 +180,10 @@ class TableMapper:
         names = [str(one.name) for one in table.c if one.autoincrement is not True]
         self._written = [name for name in names if name != "tenant"]
         self._places = {str(one.name): one.info["place"] for one in table.c if "place" in one.info}
-        self._told = [name for name in self._written if name != "link"]
         self._empty = dict.fromkeys(self._written)
         self._json = [one.name for one in table.c if one.info.get("json")]
         self._digests = [one.name for one in table.c if one.info.get("digest")]
         self._flags = {one.name for one in table.c if isinstance(one.type, Boolean)}
-        self._floats = {one.name for one in table.c if isinstance(one.type, Float)}
 
     @cached_property
     def mine(self) -> ColumnElement[bool]:
@@ -303,47 +299,15 @@ class TableMapper:
 
     def stored(self, row: Row, seal: Seal) -> Row:
         """Return a row in its stored form; a missing column is null."""
-        return self.closed(self.texts(row), seal)
-
-    def texts(self, row: Row) -> Row:
-        """Return a row in its stored form before it is sealed; a missing column is null."""
         made: Row = {**self._empty, **row}
         for name in self._json:
             if name in row:
                 made[name] = orjson.dumps(row[name]).decode()
-        return made
-
-    def closed(self, made: Row, seal: Seal) -> Row:
-        """Return the stored form of a row of `texts`."""
         if seal.hides:
             for name, place in self._places.items():
                 if made[name] is not None:
                     made[name] = seal.close(made[name], self._at(place, made, seal))
         return made
-
-    def told(self, made: Row, seal: Seal) -> Row:
-        """Return the columns of a row that its digest covers: no nulls, no link, no number.
-
-        Both databases give the same values. A row that is not stored yet has the values that it
-        will have.
-
-        Args:
-            made: The row, stored or of `texts`.
-            seal: Opens its words; of a row of `texts`, the seal that changes nothing.
-
-        Raises:
-            ConfigurationError: The row is sealed, and no key is set.
-            StateError: It was sealed with another key, or changed.
-        """
-        told = {name: made[name] for name in self._told if made[name] is not None}
-        for name in self._flags & told.keys():
-            told[name] = bool(told[name])
-        for name in self._floats & told.keys():
-            told[name] = float(told[name])
-        if seal.hides:
-            for name in self._places.keys() & told.keys():
-                told[name] = seal.open(told[name], self._at(self._places[name], made, seal))
-        return told
 
     def opened(self, row: Row, seal: Seal) -> Row:
         """Return the original columns of a stored row, without its number.
@@ -427,7 +391,7 @@ _ONE: ColumnElement[int] = literal_column("1")
 _EXPIRED: ColumnElement[str] = literal_column("'expired'")
 _LIVE = sessions.c.status != _EXPIRED
 
-_NOT_GIVEN = {sessions.c[name] for name in ("fence", "lease_until", "unwanted_fence", "anchored")}
+_NOT_GIVEN = {sessions.c[name] for name in ("fence", "lease_until", "unwanted_fence")}
 BEGIN_SESSION = Sql.of(
     insert(sessions).values({c: bindparam(c.name) for c in sessions.c if c not in _NOT_GIVEN})
 )
@@ -449,14 +413,12 @@ ADVANCE = Sql.of(
         status=bindparam("new_status"),
         pathway_id=bindparam("new_pathway"),
         journey_version=bindparam("new_journey_version"),
-        chain=bindparam("new_chain"),
         updated_at=bindparam("now"),
         expires_at=bindparam("until"),
         lease_until=null(),
     )
 )
 TURNS = TableMapper(turns)
-LATE = TableMapper(late_links)
 _AUDITED = [column for column in audit.c if column.name != "id"]
 
 
@@ -466,18 +428,17 @@ def _given(target: Column[Any]) -> ColumnElement[Any]:
     return cast(given, target.type) if isinstance(target.type, Float) else given
 
 
-# What is reported after a session was deleted must not stay behind.
+# What is reported after a session was deleted must not stay behind; nor what is sealed with a key
+# that went with an expired one, since nothing could read it.
+_REMAINS = exists().where(
+    of_tenant(sessions),
+    sessions.c.session_id == bindparam("session_id"),
+    _LIVE | ~bindparam("reason", type_=Text).like(literal_column(f"'{MARK}%'")),
+)
 AUDIT = TableMapper(
     audit,
     Sql.of(
-        insert(audit).from_select(
-            _AUDITED,
-            select(*map(_given, _AUDITED)).where(
-                exists().where(
-                    of_tenant(sessions), sessions.c.session_id == bindparam("session_id")
-                )
-            ),
-        )
+        insert(audit).from_select(_AUDITED, select(*map(_given, _AUDITED)).where(_REMAINS)),
     ),
 )
 # What a row of a version has besides, so that its state is read with it, in one statement.
@@ -560,18 +521,10 @@ def _with_state(columns: Any, rows: Any, on_postgres: Any, *where: Any) -> Sql:
     return Sql(with_values(Sql.of(read).sqlite or ""), read_there)
 
 
-ENDS = ("version", "chain", "late", "late_chain")
-"""Columns of a session with its version and the ends of its two chains."""
-_WITH_ENDS = ("session_id", "created_at", "status", *ENDS, "anchored", *Seal.columns)
-LATE_HEAD = Sql.of(select(*(sessions.c[name] for name in _WITH_ENDS)).where(SESSION))
-NO_LATER_LINK = sessions.c.late == bindparam("known", type_=Integer)
-"""Condition that no late link was added since the session was read."""
-NEXT_LATE: Row = {"late": bindparam("new_late"), "late_chain": bindparam("new_late_chain")}
-ADD_LATE = Sql.of(
-    update(sessions)
-    .where(SESSION, sessions.c.created_at == bindparam("begun"), NO_LATER_LINK)
-    .values(NEXT_LATE)
+KEY_OF_SESSION = Sql.of(
+    select(sessions.c.session_id, *(sessions.c[name] for name in Seal.columns)).where(SESSION)
 )
+"""Read the columns of the seal of a session."""
 
 _OF_HEAD = (turns.c.checkpoint_id, turns.c.flags)
 HEAD = _with_state(
@@ -719,22 +672,6 @@ MARK_EXPIRED = Sql.of(
     update(sessions).where(SESSION, *_OVER).values(status=_EXPIRED, data_key=null(), key_id=null())
 )
 FORGET_SESSION = Sql.of(delete(sessions).where(SESSION))
-_tombstone = insert(tombstones).from_select(
-    ["tenant", "session_id", "created_at", "reason", "at", *ENDS],
-    select(
-        sessions.c.tenant,
-        sessions.c.session_id,
-        sessions.c.created_at,
-        bindparam("reason", type_=String),
-        bindparam("ended_at", type_=String),
-        *(sessions.c[name] for name in ENDS),
-    ).where(SESSION),
-)
-# One that has expired is deleted later.
-LEAVE_TOMBSTONE = Sql.of(_tombstone).followed_by(
-    "ON CONFLICT (tenant, session_id, created_at) DO UPDATE "
-    "SET reason = excluded.reason, at = excluded.at"
-)
 FORGET_RECORDS = [
     TableMapper(owned).forget for owned in reversed(metadata.tables.values()) if owned.foreign_keys
 ]
@@ -915,7 +852,6 @@ _prune_on_sqlite, _prune_on_postgres = (
 PRUNE_BLOBS = Sql(Sql.of(_prune_on_sqlite).sqlite, _on_postgres(_prune_on_postgres).postgres)
 _TURN_IS = ("tenant", "session_id", "version", "checkpoint_id", "at")
 _AUDIT_IS = ("tenant", "session_id", "turn", "kind", "at")
-_LINK_IS = ("tenant", "session_id", "number", "hash")
 SAVE_VALUE = Sql(
     "INSERT OR IGNORE INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, "
     "blob) VALUES (:thread, :namespace, :channel, :version, :type, :blob)",
@@ -975,11 +911,6 @@ ADDED = {
     ),
     AUDIT.add: _on_postgres(
         select(audit.c.id).where(*(audit.c[name] == bindparam(name) for name in _AUDIT_IS))
-    ),
-    LATE.add: _on_postgres(
-        select(late_links.c.number).where(
-            *(late_links.c[name] == bindparam(name) for name in _LINK_IS)
-        )
     ),
 }
 

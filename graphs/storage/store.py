@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 import weakref
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -48,9 +48,6 @@ _REGISTERED = Sql.of(select(tenants.c.at).where(tenants.c.name == bindparam("ten
 _REGISTER = Sql.of(
     insert(tenants).inline().values(name=bindparam("tenant"), at=bindparam("at"))
 ).followed_by("ON CONFLICT (name) DO NOTHING")
-# A release that knows no tenants would mix up their sessions.
-_SINCE = "UPDATE journeygraph_range SET oldest = '0024' WHERE oldest < '0024'"
-_NEEDED = Sql(_SINCE, _SINCE)
 _BEGINNING = func.substr(
     sessions.c.session_id, literal_column("1"), bindparam("length", type_=Integer)
 )
@@ -132,7 +129,7 @@ class Store:
                 f"release has stored the session '{found[0]['session_id']}' of the tenant "
                 f"'{TENANT}'. Choose another name."
             )
-        await self.write(Statement(_REGISTER, [{"at": stamp(now())}]), Statement(_NEEDED, [{}]))
+        await self.write(Statement(_REGISTER, [{"at": stamp(now())}]))
 
     def lock(self, session_id: str) -> SessionLock:
         """Return the turn lock of a session."""
@@ -194,35 +191,24 @@ class Store:
             return self
         return opened.result().of(self.tenant)
 
-    async def forget(
-        self,
-        session_id: str,
-        *,
-        expired_at: str | None = None,
-        first: Sequence[Statement] = (),
-    ) -> None:
-        """Remove a session's state, turns and audit; leave a tombstone for its chain.
+    async def forget(self, session_id: str, *, expired_at: str | None = None) -> None:
+        """Remove a session's state, turns and audit.
 
         Args:
             session_id: The session.
-            expired_at: The time of expiry, to leave its row as a tombstone; else None.
-            first: Statements that precede it in its transaction.
+            expired_at: The time of expiry, if its row is to stay as that of an expired session.
 
         Raises:
-            WriteConflict: It has not expired by then, or its row is already a tombstone.
+            WriteConflict: It has not expired by then, or it was removed for that already.
             StateError: The database could not be written.
         """
         row: list[Row] = [{"session": session_id, "now": expired_at}]
-        reason = "expired" if expired_at else "deleted"
-        stone: Row = {"session": session_id, "reason": reason}
-        left = Statement(statements.LEAVE_TOMBSTONE, [{**stone, "ended_at": stamp(now())}])
         if expired_at:
-            head = [Statement(statements.MARK_EXPIRED, row, exactly_one=True), left]
+            head = Statement(statements.MARK_EXPIRED, row, exactly_one=True)
         else:
-            head = [left, Statement(statements.FORGET_SESSION, row)]
-        others = statements.FORGET_RECORDS
-        written = [*first, *head, *(Statement(sql, row) for sql in others)]
-        await _asked(self.saver.forget(session_id, written))
+            head = Statement(statements.FORGET_SESSION, row)
+        records = (Statement(sql, row) for sql in statements.FORGET_RECORDS)
+        await _asked(self.saver.forget(session_id, [head, *records]))
 
     async def compact(self) -> None:
         """Remove deleted data from the file of the store, if it is one of SQLite.

@@ -89,8 +89,6 @@ def digest(of: str) -> Column[Any]:
 
 
 _OF_TURN = "{session_id}|{version}|"
-_OF_LINK = "{tenant}|" + _OF_TURN + "link"
-_OF_LATE_LINK = "{tenant}|{session_id}|{number}|link"
 _OF_AUDIT = "{session_id}|{turn}|audit"
 _OF_CHECK = "{session_id}|{turn}|checks"
 _OF_ATTEMPT = "{session_id}|{turn}|attempts"
@@ -99,17 +97,6 @@ _OF_ANSWER = "{tenant}|{session_id}|{key}|answer"
 _OF_RUNNING = "{tenant}|{session_id}|running"
 _OF_ESCALATION = "{session_id}|{id}|escalation"
 
-
-def _hashes(of_chain: str) -> tuple[Column[Any], ...]:
-    """Return the columns with the ends of the two chains of a session."""
-    return (
-        Column("chain", String(64), nullable=False, server_default="", comment=of_chain),
-        Column("late", Integer, nullable=False, server_default=text("0"), comment="late links"),
-        Column("late_chain", String(64), nullable=False, server_default="", comment="of the last"),
-    )
-
-
-_TO_ANCHOR = "(CASE WHEN version + late > anchored THEN 1 ELSE 0 END) = 1 AND status != 'expired'"
 
 sessions = Table(
     "sessions",
@@ -151,23 +138,7 @@ sessions = Table(
         sqlite_where=text("key_id IS NOT NULL"),
         postgresql_where=text("key_id IS NOT NULL"),
     ),
-    *_hashes("of the link of the head; empty: an older release wrote it"),
     Column("unwanted_fence", Integer, comment="of the lease whose turn a newer message interrupts"),
-    Column(
-        "anchored",
-        Integer,
-        nullable=False,
-        server_default=text("-1"),
-        comment="version + late up to which it was anchored",
-    ),
-    # Equal to a constant: Postgres then expects few rows, also where it has no statistics yet.
-    Index(
-        "sessions_to_anchor",
-        "tenant",
-        "session_id",
-        sqlite_where=text(_TO_ANCHOR),
-        postgresql_where=text(_TO_ANCHOR),
-    ),
     Index("sessions_by_status", "journey_id", "tenant", "status", "updated_at"),
     Index(
         "sessions_live",
@@ -232,7 +203,6 @@ turns = Table(
     ),
     *(Column(name, Integer, nullable=False, server_default=text("0")) for name in USAGE),
     sealed("trail", _OF_TURN + "trail", "its decision and its steps; null: none", is_json=True),
-    sealed("link", _OF_LINK, "of the chain; null: an older release wrote it", is_json=True),
 )
 
 audit = Table(
@@ -271,69 +241,11 @@ validation_audit = Table(
     Index("checks_to_review", "journey_id", "tenant", "review", "id"),
 )
 
-late_links = Table(
-    "late_links",
-    metadata,
-    *owner(primary_key=True),
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    sealed("link", _OF_LATE_LINK, "of rows written after their turn", is_json=True, nullable=False),
-    Column("hash", String(64), nullable=False),
-)
-
-tombstones = Table(
-    "tombstones",
-    metadata,
-    tenant(primary_key=True),
-    Column("session_id", NAME, primary_key=True),
-    Column("created_at", TIME, primary_key=True, comment="of the session"),
-    Column("reason", String(16), nullable=False, comment="expired or deleted"),
-    Column("at", TIME, nullable=False),
-    Column("version", Integer, nullable=False, comment="the last one"),
-    *_hashes("of the last link"),
-    Column("anchor", Integer, comment="from which its head is left out; null: none yet"),
-    Index(
-        "tombstones_to_anchor",
-        "tenant",
-        "session_id",
-        sqlite_where=text("anchor IS NULL"),
-        postgresql_where=text("anchor IS NULL"),
-    ),
-    Index(
-        "tombstones_to_drop",
-        "tenant",
-        "at",
-        sqlite_where=text("reason = 'deleted'"),
-        postgresql_where=text("reason = 'deleted'"),
-    ),
-)
-
 tenants = Table(
     "tenants",
     metadata,
     Column("name", NAME, primary_key=True),
     Column("at", TIME, nullable=False, comment="when it was opened first"),
-)
-
-anchors = Table(
-    "anchors",
-    metadata,
-    tenant(primary_key=True),
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("at", TIME, nullable=False),
-    Column("total", Integer, nullable=False, comment="of the heads"),
-    Column("heads", String(64), nullable=False, comment="sha256 of product and last receipt"),
-    Column("root", String(64), nullable=False, comment="of this anchor and all before it"),
-    Column("product", Text, comment="of the anchored heads; null: there is a newer anchor"),
-)
-
-anchored_heads = Table(
-    "anchored_heads",
-    metadata,
-    tenant(primary_key=True),
-    Column("session_id", NAME, primary_key=True),
-    Column("created_at", TIME, primary_key=True, comment="of the session"),
-    Column("version", Integer, nullable=False),
-    *_hashes("of the link of the version"),
 )
 
 field_attempts = Table(
@@ -454,23 +366,6 @@ api_keys = Table(
     Column("replaced_by", String(16), comment="id of the key that replaces it; null: none"),
     Index("api_keys_by_id", "id", unique=True),
     Index("api_keys_by_expiry", "expires_at"),
-)
-
-receipts = Table(
-    "receipts",
-    metadata,
-    tenant(primary_key=True),
-    Column("id", String(32), primary_key=True, comment="random"),
-    Column("salt", String(32), nullable=False, comment="of the digest"),
-    Column("digest", String(64), nullable=False, comment="HMAC of the id of the user"),
-    Column("asked_by", NAME, nullable=False, comment="id of the key; empty: no key was required"),
-    Column("begun_at", TIME, nullable=False),
-    Column("sessions", Integer, nullable=False, comment="that were deleted so far"),
-    Column("keys", Integer, nullable=False, comment="and tokens that were deleted so far"),
-    Column("ended_at", TIME, comment="null: the deletion is not complete"),
-    Column("number", Integer, comment="among the complete ones, from 1; null: not complete"),
-    Column("root", String(64), comment="of this receipt and all before it; null: not complete"),
-    Index("receipts_by_number", "tenant", "number", unique=True),
 )
 
 definitions = Table(

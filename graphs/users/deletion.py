@@ -1,22 +1,28 @@
-"""Delete the data of a user: sessions, keys and tokens, with a receipt.
+"""Delete the data of a user: sessions, keys and tokens; count what was deleted.
 
-Each session is deleted in its own transaction, between two of its turns, and counted in the receipt
-by the same transaction. A deletion that was stopped is continued by the next call.
+Each session is deleted in its own transaction, between two of its turns. A deletion that was
+stopped is continued by the next call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
-from sqlalchemy import String, bindparam, func, select
+from sqlalchemy import Integer, String, bindparam, delete, func, literal_column, select
 
-from journeygraph.graphs.evidence import receipts
-from journeygraph.graphs.evidence.receipts import Receipt
 from journeygraph.graphs.storage.errors import WriteConflict
 from journeygraph.graphs.storage.sealing import Seals
-from journeygraph.graphs.storage.statements import Row, Sql, first, of_tenant
+from journeygraph.graphs.storage.statements import (
+    Row,
+    Sql,
+    Statement,
+    TableMapper,
+    first,
+    of_tenant,
+)
 from journeygraph.graphs.storage.store import Store
-from journeygraph.graphs.storage.tables import api_keys, sessions
+from journeygraph.graphs.storage.tables import api_keys, metadata, running_turns, sessions
 from journeygraph.journeys import SessionBusyError, StateError, TooManyWaitingError
 
 Erase = Callable[[str], Awaitable[None]]
@@ -37,7 +43,38 @@ _SESSIONS = Sql.of(
     )
 )
 _COUNT = Sql.of(select(func.count().label("sessions")).select_from(sessions).where(*_MINE))
-_KEYS = Sql.of(first(select(api_keys.c.id).where(of_tenant(api_keys), api_keys.c.user_id == _USER)))
+_RECORDS = [
+    TableMapper(table)
+    for table in metadata.tables.values()
+    if table.foreign_keys and table is not running_turns  # which is no record of what was
+]
+_ROWS = Sql.of(
+    select(
+        sum(
+            (select(func.count()).where(one.mine).scalar_subquery() for one in _RECORDS),
+            start=literal_column("0", Integer),
+        ).label("rows")
+    )
+)
+_OF_USER = of_tenant(api_keys) & (api_keys.c.user_id == _USER)
+_KEYS = Sql.of(select(func.count().label("keys")).where(_OF_USER))
+_DROP_KEYS = Sql.of(delete(api_keys).where(_OF_USER))
+
+
+@dataclass(slots=True)
+class Deletion:
+    """The data of a user that one call has deleted.
+
+    Attributes:
+        sessions: Number of the sessions, also of expired ones.
+        rows: Number of the records of these sessions: turns, audit, checks, attempts, effects,
+            answers, timers and calls for a person.
+        keys: Number of the keys and tokens of the user.
+    """
+
+    sessions: int = 0
+    rows: int = 0
+    keys: int = 0
 
 
 class DeletionUnfinishedError(StateError):
@@ -67,7 +104,12 @@ async def is_known(store: Store, user: str) -> bool:
     Raises:
         StateError: The store failed.
     """
-    return bool(await _newest(store, user) or await store.read(_KEYS, user=user, most=1))
+    return bool(await _newest(store, user) or await _count_keys(store, user))
+
+
+async def _count_keys(store: Store, user: str) -> int:
+    [row] = await store.read(_KEYS, user=user)
+    return int(row["keys"])
 
 
 async def _newest(store: Store, user: str) -> str | None:
@@ -81,11 +123,10 @@ async def delete_user(
     store: Store,
     seals: Seals,
     user: str,
-    asked_by: str,
     erase: Erase,
     gone: Callable[[str], None],
-) -> Receipt | None:
-    """Delete all that a store has of a user, and return the receipt.
+) -> Deletion | None:
+    """Delete all that a store has of a user, and return what was deleted.
 
     A running turn of a session is waited for. Sessions that begin meanwhile are deleted too, up to
     `PASSES` times.
@@ -94,48 +135,62 @@ async def delete_user(
         store: The store, for the tenant of the user.
         seals: The keys of the settings. No key is needed to delete.
         user: The user.
-        asked_by: Id of the key of the client who asks; empty: no key was required.
         erase: Called with the id of each session before it is deleted. If it raises a StateError,
             the session stays.
         gone: Called with the id of each session after it was deleted.
 
     Returns:
-        The receipt; None: there is nothing of this user.
+        What this call has deleted; None: there is nothing of this user.
 
     Raises:
         DeletionUnfinishedError: A session was busy for too long or a copy of it could not be
             erased, a client continues to begin sessions, or a file could not be rewritten.
         StateError: The store failed.
     """
-    receipt = await receipts.unfinished(store, user, seals.keys)
-    if receipt is None:
-        if not await is_known(store, user):
-            return None
-        receipt = await receipts.begin(store, user, asked_by, seals.keys)
-    await receipts.drop_keys(store, receipt, user)  # so that they begin no session
+    is_there = await is_known(store, user)
+    done = Deletion()
+    if is_there:
+        await _delete_all(store, seals, user, done, erase, gone)
+    try:
+        # Also if nothing is there: an earlier call may have been stopped before this.
+        await store.compact()
+    except StateError as error:
+        raise DeletionUnfinishedError(f"the file cannot be rewritten. {error}") from error
+    return done if is_there else None
+
+
+async def _delete_all(
+    store: Store,
+    seals: Seals,
+    user: str,
+    done: Deletion,
+    erase: Erase,
+    gone: Callable[[str], None],
+) -> None:
+    await _drop_keys(store, user, done)  # so that they begin no session
     for _ in range(PASSES):
         if not (newest := await _newest(store, user)):
             break
-        await _delete_found(store, seals, receipt, user, newest, erase, gone)
+        await _delete_found(store, seals, user, newest, done, erase, gone)
     if await _newest(store, user):
         raise DeletionUnfinishedError(
             "what there was is deleted, but a client of the user continues to begin sessions. Stop "
             "it first: revoke the key that it uses, or refuse the user where its tokens are made."
         )
-    await receipts.drop_keys(store, receipt, user)
-    try:
-        await store.compact()
-    except StateError as error:
-        raise DeletionUnfinishedError(f"the file cannot be rewritten. {error}") from error
-    return await receipts.complete(store, receipt)
+    await _drop_keys(store, user, done)
+
+
+async def _drop_keys(store: Store, user: str, done: Deletion) -> None:
+    done.keys += await _count_keys(store, user)
+    await store.write(Statement(_DROP_KEYS, [{"user": user}]))
 
 
 async def _delete_found(
     store: Store,
     seals: Seals,
-    receipt: Receipt,
     user: str,
     newest: str,
+    done: Deletion,
     erase: Erase,
     gone: Callable[[str], None],
 ) -> None:
@@ -151,7 +206,7 @@ async def _delete_found(
             session_id = row["session_id"]
             mine = store if row["key_id"] is None else store.with_keys(seals.keys)
             try:
-                await _delete(mine, receipt, session_id, user, erase)
+                await _delete(mine, session_id, user, done, erase)
             except WriteConflict:
                 left = "another request deleted one of the user's sessions, or the user, meanwhile."
             except (SessionBusyError, TooManyWaitingError, StateError) as error:
@@ -162,8 +217,11 @@ async def _delete_found(
         raise DeletionUnfinishedError(left)
 
 
-async def _delete(store: Store, receipt: Receipt, session_id: str, user: str, erase: Erase) -> None:
+async def _delete(store: Store, session_id: str, user: str, done: Deletion, erase: Erase) -> None:
     async with store.turn(session_id) as head:
         if head is not None and head["user_id"] == user:
+            [found] = await store.read(_ROWS, session=session_id)
             await erase(session_id)
-            await store.forget(session_id, first=[receipts.counted(receipt, session_id)])
+            await store.forget(session_id)
+            done.sessions += 1
+            done.rows += found["rows"]

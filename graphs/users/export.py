@@ -27,7 +27,6 @@ from journeygraph.graphs.storage.tables import (
     effects,
     escalations,
     field_attempts,
-    late_links,
     metadata,
     running_turns,
     sessions,
@@ -58,10 +57,10 @@ _NAMES = {
 _PARTS = [
     (_NAMES.get(table, table.name), TableMapper(table))
     for table in metadata.tables.values()
-    if table.foreign_keys and table is not late_links  # which have hashes alone
+    if table.foreign_keys
 ]
 _INTERNAL = frozenset(
-    ("session_id", "link", "digest", "checkpoint_id", "fence", "asked", "tenant", "data_key")
+    ("session_id", "digest", "checkpoint_id", "fence", "asked", "tenant", "data_key")
 )
 """Columns without data of the user: hashes, and names of the store for its own use."""
 _OF_SESSION = (

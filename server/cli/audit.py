@@ -1,4 +1,4 @@
-"""`journeygraph audit`: audits of conversations, replies to review, hash chains and anchors."""
+"""`journeygraph audit`: audits of conversations, and replies to review."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import asdict
 
-import typer
-
-from journeygraph.graphs.evidence import anchors
-from journeygraph.graphs.evidence.anchors import Anchor
 from journeygraph.graphs.records.listing import cursor_behind, number_of, paged
-from journeygraph.graphs.session.directory import Directory, Review, SessionAudit, Verification
+from journeygraph.graphs.session.directory import Directory, Review, SessionAudit
 from journeygraph.journeys import (
     AuditedTurn,
     AuditEntry,
@@ -66,49 +62,6 @@ def audit(
     write_json(asdict(read)) if as_json else _show(read)
 
 
-def verify(session: str, place: StorePlace, *, as_json: bool = False) -> None:
-    """Verify the hash chains of sessions; exit code 1 if a row is broken."""
-    found = asyncio.run(_verified(session, place))
-    if as_json:
-        write_json(asdict(found))
-    else:
-        _show_verification(found)
-    if found.broken:
-        raise typer.Exit(1)
-
-
-def anchor(place: StorePlace, *, as_json: bool = False) -> None:
-    """Write an anchor of all sessions, if one has changed, and show the newest one."""
-    newest, is_new = asyncio.run(_anchored(place))
-    if as_json:
-        write_json({"anchor": asdict(newest) if newest else None, "new": is_new})
-    elif newest is None:
-        out.print("There is no session to anchor.")
-    else:
-        said = "" if is_new else "No session has changed. "
-        out.print(f"{said}{_anchor(newest)}")
-
-
-async def _verified(session: str, place: StorePlace) -> Verification:
-    directory = await _opened(place)
-    try:
-        found = await directory.verified(session)
-    finally:
-        await directory.close()
-    if found is None:
-        raise CommandError(f"There is no session '{session}' in the store.")
-    return found
-
-
-async def _anchored(place: StorePlace) -> tuple[Anchor | None, bool]:
-    directory = await _opened(place)
-    try:
-        made = await anchors.anchor(directory.store)
-        return made or await anchors.newest(directory.store), made is not None
-    finally:
-        await directory.close()
-
-
 async def _session(
     session_id: str, place: StorePlace, limit: int, after: str | None
 ) -> SessionAudit:
@@ -149,25 +102,6 @@ def _show(read: SessionAudit) -> None:
         if shown.row_count:
             out.print(shown)
     show_next(read.next)
-
-
-def _show_verification(found: Verification) -> None:
-    for broken in found.broken:
-        whose = f"session {broken.session_id}, " if broken.session_id else ""
-        turn = "" if broken.turn is None else f", turn {broken.turn}"
-        said = f"Broken: {whose}table {broken.table}{turn}: {broken.fault}."
-        out.print(plain(said), style="red", markup=False)
-    for id_, version in found.unchained.items():
-        said = f"Session {id_}: unchained before version {version}, which an older release wrote."
-        out.print(plain(said), markup=False)
-    counts = f"Sessions: {found.sessions}, turns: {found.turns}, broken: {len(found.broken)}."
-    out.print(counts)
-    if found.anchor:
-        out.print(_anchor(found.anchor))
-
-
-def _anchor(anchor: Anchor) -> str:
-    return f"Anchor {anchor.number} of {anchor.at}: {anchor.total} sessions, root {anchor.root}."
 
 
 def _lines(audited: AuditedTurn) -> Iterator[tuple[str, str]]:

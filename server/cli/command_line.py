@@ -626,16 +626,7 @@ def record(
 @command
 def audit(
     session: Annotated[
-        str,
-        typer.Argument(
-            metavar="SESSION", help="Id of a session; or verify, or anchor.", show_default=False
-        ),
-    ] = "",
-    verified: Annotated[
-        str,
-        typer.Argument(
-            metavar="VERIFIED", help="With verify: one session. Default: all.", show_default=False
-        ),
+        str, typer.Argument(metavar="SESSION", help="Id of a session.", show_default=False)
     ] = "",
     store: Store = None,
     tenant: Tenant = None,
@@ -650,27 +641,11 @@ def audit(
 
     With --review, list instead the newest replies that were replaced, invalid, or not checked
     because of an error. Sensitive journeys need the key in the settings.
-
-    verify: compare the rows of each session with its hash chain, and all sessions with the last
-    anchor; name the first broken row of each. anchor: write an anchor of all sessions now, and show
-    its root, to be kept in another place. `journeygraph serve` writes one every minute.
-
-    Exit code 1: verify found a broken row.
     """
     from journeygraph.server.cli import audit as module
     from journeygraph.server.settings import StorePlace
 
-    place = StorePlace(store, tenant)
-    if verified and session != "verify":
-        raise typer.BadParameter(f"Give one session, not '{session}' and '{verified}'.")
-    if session in ("verify", "anchor") and (review or after):
-        raise typer.BadParameter(f"{session} has no pages, and takes no --review.")
-    if session == "verify":
-        module.verify(verified, place, as_json=as_json)
-    elif session == "anchor":
-        module.anchor(place, as_json=as_json)
-    else:
-        module.audit(session, place, review, limit, after, as_json=as_json)
+    module.audit(session, StorePlace(store, tenant), review, limit, after, as_json=as_json)
 
 
 @command
@@ -877,29 +852,20 @@ def keys(
 @command
 def users(
     action: Annotated[
-        Literal["export", "delete", "receipts"],
-        typer.Argument(metavar="ACTION", show_choices=False, help="export, delete or receipts."),
+        Literal["export", "delete"],
+        typer.Argument(metavar="ACTION", show_choices=False, help="export or delete."),
     ],
-    user: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="USER",
-            help="Id of a user; with receipts only those of this user.",
-            show_default=False,
-        ),
-    ] = None,
+    user: Annotated[str, typer.Argument(metavar="USER", help="Id of a user.", show_default=False)],
     store: Store = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
-    limit: Limit = 200,
-    after: After = None,
 ) -> None:
-    """Export or delete all that the store has of a user, or list the receipts of deletions.
+    """Export or delete all that the store has of a user.
 
     export: write all records of the user, decrypted, to standard output, one line of JSON each; the
     last one is `end`. delete: delete all sessions of the user with their history and audit, and the
-    user's keys and tokens; it can be stopped, and continues with the next call. receipts: list
-    complete deletions; they have no words and no id of a user.
+    user's keys and tokens, and say how many there were; it can be stopped, and continues with the
+    next call.
 
     Sessions without a user, and those of another tenant, are not part of it.
 
@@ -908,19 +874,13 @@ def users(
     from journeygraph.server.cli.database import user_records as module
     from journeygraph.server.settings import StorePlace
 
-    if user is None and action != "receipts":
-        raise typer.BadParameter(f"{action} needs the id of a user.")
-    if after and action != "receipts":
-        raise typer.BadParameter("--after belongs to receipts.")
     if as_json and action == "export":
         raise typer.BadParameter("export writes JSON lines, and takes no --json.")
     place = StorePlace(store, tenant)
     if action == "export":
-        module.export(user or "", place)
-    elif action == "delete":
-        module.delete(user or "", place, as_json=as_json)
+        module.export(user, place)
     else:
-        module.listed(user, place, limit, after or "", as_json=as_json)
+        module.delete(user, place, as_json=as_json)
 
 
 @command

@@ -1,6 +1,6 @@
 """A server as one writes it first: FastAPI, LangGraph's own Postgres saver, `graph.ainvoke`.
 
-It has no idempotency keys, leases, ledger, audit or chain: `python -m tests.benchmarks.bare URL`.
+It has no idempotency keys, leases, ledger or audit: `python -m tests.benchmarks.bare URL`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Costs of the start of a session, and of an anchor, in a store with many other sessions."""
+"""Cost of the start of a session in a store with many expired ones."""
 
 from __future__ import annotations
 
@@ -13,28 +13,21 @@ from typing import Any
 import psycopg
 
 from journeygraph import JourneyConfig
-from journeygraph.graphs.evidence.anchors import Anchoring
-from journeygraph.graphs.storage.store import open_store
 from tests.benchmarks.material import AGENTS, CONTEXT, Referral
 from tests.benchmarks.measure import Figure, Pairs, Steps, duration, scratch, timed
 from tests.support.postgres import started
 
 EXPIRED, STARTS, ROUNDS = 100_000, 200, 8
-TENANTS, SESSIONS, ANCHORS = 1_000, 20_000, 40
-_CHANGE = "UPDATE sessions SET version = version + 1 WHERE session_id = 'old'"
 
 
 async def expiry(steps: Steps) -> list[Figure]:
-    """Starts and anchors in a store with other sessions, in alternation with an empty one."""
+    """Starts in a store with expired sessions, in alternation with an empty one."""
     with scratch() as folder:
         full, empty = (f"sqlite:///{folder / name}.db" for name in ("full", "empty"))
         figures = [await _starts("SQLite", full, empty, steps)]
-        full, empty = (f"sqlite:///{folder / name}.db" for name in ("anchored", "alone"))
-        figures.append(await _anchors("SQLite", full, empty, steps))
     server = await asyncio.to_thread(started)
     try:
-        for figure in (_starts, _anchors):
-            figures.append(await figure("Postgres", server.copy(), server.copy(), steps))
+        figures.append(await _starts("Postgres", server.copy(), server.copy(), steps))
         return figures
     finally:
         await asyncio.to_thread(server.end)
@@ -58,33 +51,6 @@ async def _starts(kind: str, full: str, empty: str, steps: Steps) -> Figure:
         await side.close()
     what = f"start of a session, {expired:,} expired ones in the store, {kind}"
     return pairs.figure(what, "none in the store", 1.2, duration)
-
-
-async def _anchors(kind: str, full: str, empty: str, steps: Steps) -> Figure:
-    """Anchors of one changed session, whose times are those of a round for all tenants."""
-    stores = []
-    for url in (full, empty):
-        side = Side(url)
-        await side.begin()
-        await side.close()
-        stores.append(await open_store(url, None))
-    jobs = [Anchoring(store, every=0.0) for store in stores]
-    for job in jobs:
-        await job.run()
-    sessions, tenants = steps.size(SESSIONS), steps.size(TENANTS)
-    await asyncio.to_thread(changed, full, partial(copy_anchored, times=sessions, tenants=tenants))
-    pairs = Pairs()
-    for number in steps(f"{kind}, anchors", ANCHORS + 1):
-        times = []
-        for url, job in zip((full, empty), jobs, strict=True):
-            await asyncio.to_thread(changed, url, lambda execute: execute(_CHANGE))
-            times.append(await timed(job.run))
-        if number:
-            pairs.add_times(times[0], times[1])
-    for store in stores:
-        await store.close()
-    what = f"anchor of one session, {sessions:,} others of {tenants:,} tenants, {kind}"
-    return pairs.figure(what, "no other in the store", 2.0, duration)
 
 
 class Side:
@@ -132,14 +98,6 @@ def expire(execute: Callable[..., Any], times: int) -> None:
     over = {"expires_at": "'2020-01-01T00:00:00.000000+00:00'"}
     _copy(execute, "sessions", times, over)
     _copy(execute, "turns", times, {})
-
-
-def copy_anchored(execute: Callable[..., Any], times: int, tenants: int) -> None:
-    """Copy the session `old` many times, for many tenants, with its anchored head."""
-    tenant = f"CAST(n % {tenants} AS TEXT)"
-    execute(f"INSERT INTO tenants (name, at) {_numbers(tenants)} SELECT {tenant}, '' FROM numbers")
-    for table in ("sessions", "anchored_heads"):
-        _copy(execute, table, times, {"tenant": tenant})
 
 
 def _numbers(most: int) -> str:

@@ -1,6 +1,6 @@
 """Turns over HTTP on Postgres with all guarantees on, against a server without any.
 
-Ours has idempotency keys, leases, ledger, audit and hash chain. Theirs is `bare.py`. Each is one
+Ours has idempotency keys, leases, ledger, and an audit. Theirs is `bare.py`. Each is one
 process with its own database, and the same clients ask both in turn.
 """
 

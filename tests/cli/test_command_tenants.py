@@ -58,18 +58,6 @@ def test_a_command_shows_one_tenant(by: str, monkeypatch: pytest.MonkeyPatch) ->
     assert listed["keys"] == []
 
 
-def test_evidence_is_of_one_tenant() -> None:
-    place = (*STORE, "--tenant", "acme")
-    anchored = json.loads(run("audit", "anchor", "--json", *place).stdout)
-    assert (anchored["anchor"]["total"], anchored["new"]) == (2, True)
-    verified = json.loads(run("audit", "verify", "--json", *place).stdout)
-    assert (verified["sessions"], verified["broken"]) == (2, [])
-    assert verified["anchor"]["number"] == anchored["anchor"]["number"]
-    theirs = json.loads(run("audit", "verify", "--json", *STORE).stdout)
-    assert (theirs["sessions"], theirs["anchor"]) == (2, None)
-    assert "tenant is" in run("audit", "s-1", *STORE, "--tenant", "A b", code=1).stderr
-
-
 def test_sessions_of_all_tenants_are_compared_with_a_new_version(folder: Path) -> None:
     renamed = ORDERS.replace("PayPath", "TillPath").replace("pay", "till")
     (folder / "orders.py").write_text(renamed)

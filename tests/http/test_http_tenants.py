@@ -147,15 +147,13 @@ async def test_a_user_of_one_id_is_deleted_in_one_tenant_alone(api: Api) -> None
     keys = {tenant: await key_of(api, tenant) for tenant in ("default", "acme", "acme-corp")}
     for tenant, key in keys.items():
         await started(api, key, user="u-1", context={"customer": f"of {tenant}"})
-    receipt = (await asked(api, keys["acme"], "DELETE", "/v1/users/u-1")).json()
-    assert (receipt["sessions"], receipt["number"]) == (1, 1)
+    deleted = (await asked(api, keys["acme"], "DELETE", "/v1/users/u-1")).json()
+    assert deleted["sessions"] == 1
     for tenant, key in keys.items():
         shown = await asked(api, key, "GET", "/v1/users/u-1/export")
         assert shown.status_code == (404 if tenant == "acme" else 200)
         found = {other for other in keys if f'"of {other}"' in shown.text}
         assert found == ({tenant} - {"acme"})
-        listed = await api.app_state.of(tenant).directory.receipts()
-        assert [one.id for one in listed] == ([receipt["id"]] if tenant == "acme" else [])
 
 
 async def test_no_list_shows_what_another_tenant_has(api: Api) -> None:

@@ -9,14 +9,13 @@ import sqlite3
 import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from redis.asyncio import Redis
-from sqlalchemy import Integer, bindparam, delete, literal_column, select, update
+from sqlalchemy import literal_column, select, update
 
 from journeygraph import (
     Effect,
@@ -30,22 +29,19 @@ from journeygraph import (
     Transition,
     Validation,
 )
-from journeygraph.graphs.evidence.anchors import anchor
 from journeygraph.graphs.records.history import CHECKS
 from journeygraph.graphs.records.idempotency import ANSWERS
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.storage import store as stores
 from journeygraph.graphs.storage.sealing import Seal
 from journeygraph.graphs.storage.statements import (
-    FORGET_SESSION,
     RUNNING,
     SESSION,
     TURNS,
     Sql,
     Statement,
-    of_tenant,
 )
-from journeygraph.graphs.storage.tables import metadata, receipts, sessions
+from journeygraph.graphs.storage.tables import metadata, sessions
 from journeygraph.graphs.users.deletion import PASSES, DeletionUnfinishedError
 from journeygraph.server.access.keys import KeyRequest
 from journeygraph.server.cache import open_cache
@@ -84,7 +80,7 @@ OVER = Sql.of(
     .values(expires_at=literal_column("'2000-01-01T00:00:00.000000+00:00'"))
 )
 GIVE = Sql.of(update(sessions).values(user_id=literal_column("'ann'")), all_tenants=True)
-WITHOUT_WORDS = {"timers", "late_links"}
+WITHOUT_WORDS = {"timers"}
 KINDS = {
     *("turn", "audit", "check", "field_attempt", "effect", "answer", "timer", "running_turn"),
     "escalation",
@@ -92,12 +88,6 @@ KINDS = {
 KEY_OF_SETTINGS = "a-key-of-the-settings"
 WRAPPED = Sql.of(select(sessions.c.data_key).where(SESSION))
 DAMAGE = Sql.of(update(sessions).where(SESSION).values(data_key=literal_column("'x'")))
-RECEIPTS = Sql.of(select(receipts).where(of_tenant(receipts)))
-_NUMBER = receipts.c.number == bindparam("number_is", type_=Integer)
-RECOUNT = Sql.of(
-    update(receipts).where(of_tenant(receipts), _NUMBER).values(sessions=literal_column("7"))
-)
-REMOVE = Sql.of(delete(receipts).where(of_tenant(receipts), _NUMBER))
 OWNED = {table.name for table in metadata.tables.values() if table.foreign_keys}
 
 
@@ -255,7 +245,6 @@ async def test_nothing_of_a_user_is_left_anywhere(parlour: Api, store_url: str, 
     await plant(api, "s-1", ANN)
     store = api.app_state.directory.store
     await store.write(Statement(OVER, [{"session": "s-2"}]))
-    await anchor(store)
     await api.app_state.contexts.written()
     cached = await redis.keys("jg:default:context:s-*")
     assert b"jg:default:context:s-1" in cached
@@ -268,18 +257,18 @@ async def test_nothing_of_a_user_is_left_anywhere(parlour: Api, store_url: str, 
     turn = (await api.client.get("/v1/sessions/s-1")).json()["version"]
     assert api.app_state.turns.log_of("s-1", turn) is not None
     before = await exported(api, "bob")
+    rows = sum(one["type"] in KINDS - {"running_turn"} for one in await exported(api, ANN))
 
     async with opened(api, "/v1/sessions/s-1/events") as stream:
-        receipt = (await api.client.delete(path_of(ANN))).json()
+        deleted = (await api.client.delete(path_of(ANN))).json()
         assert (await stream.rest())[-1][0] == "deleted"
 
-    assert (receipt["sessions"], receipt["keys"], receipt["number"]) == (4, 2, 1)
-    await anchor(store)
+    assert deleted == {"sessions": 4, "rows": rows, "keys": 2}
     assert holding(store_url, word) == set()
     assert holding(store_url, ANN) == set()
     assert holding(store_url, wrapped) == set()
     for session_id in ("s-1", "s-2", "s-4", "s-5"):
-        assert holding(store_url, session_id) == {"tombstones"}
+        assert holding(store_url, session_id) == set()
     assert not [key for key in await redis.keys("jg:*") if key.endswith(b":s-1")]
     assert api.app_state.turns.log_of("s-1", turn) is None
     if store_url.startswith("sqlite"):
@@ -288,9 +277,6 @@ async def test_nothing_of_a_user_is_left_anywhere(parlour: Api, store_url: str, 
         assert f"{CANARY}bob".encode() in files
     assert holding(store_url, f"{CANARY}bob") == bobs
     assert (await exported(api, "bob"))[1:] == before[1:]
-    found = await api.app_state.directory.verified()
-    assert found is not None
-    assert (found.sessions, found.broken) == (1, [])
     assert await keys_of(api).find(token) is None
 
 
@@ -401,7 +387,7 @@ async def test_a_running_turn_is_waited_for(
     await gate.begun.wait()
 
     deletion = asyncio.create_task(api.client.delete("/v1/users/ann"))
-    await until(began(api))
+    await until(began(api, session))
     assert not deletion.done()
     gate.let.set()
 
@@ -410,11 +396,13 @@ async def test_a_running_turn_is_waited_for(
     assert holding(store_url) == set()
 
 
-def began(api: Api) -> Callable[[], Any]:
-    """Return whether a deletion has begun, by its receipt."""
+def began(api: Api, session: str) -> Callable[[], Any]:
+    """Return whether a deletion has begun: it waits for the turn of the session."""
 
     async def begun() -> Any:
-        return await api.app_state.directory.store.read(RECEIPTS)
+        store, id_ = api.app_state.directory.store, session.rpartition("/")[2]
+        keyed = store.with_keys(api.app_state.directory.seals.keys)
+        return max(one.lock(id_).waiting for one in (store, keyed))
 
     return begun
 
@@ -427,7 +415,8 @@ async def test_a_deletion_that_was_stopped_is_continued(
     url = f"sqlite:///{tmp_path / 'journeys.db'}"
     api: Api = await serve(url=url)
     for number in range(3):
-        await api.begin(session_id=f"s-{number}", user="ann")
+        context = {"customer": CANARY * 500}
+        await api.begin(session_id=f"s-{number}", user="ann", context=context)
     directory = api.app_state.directory
     if ended == "between sessions":
 
@@ -435,7 +424,7 @@ async def test_a_deletion_that_was_stopped_is_continued(
             raise asyncio.CancelledError
 
         with pytest.raises(asyncio.CancelledError):
-            await directory.delete_user("ann", "", nowhere, stopped)
+            await directory.delete_user("ann", nowhere, stopped)
         assert await directory.sessions_of("ann") == 2
     else:
         with database(url) as reader:
@@ -445,12 +434,12 @@ async def test_a_deletion_that_was_stopped_is_continued(
         assert (refused.status_code, refused.json()["code"]) == (503, "deletion_unfinished")
         assert refused.headers["retry-after"] == "1"
         assert await directory.sessions_of("ann") == 0
-    assert await directory.receipts() == []
-    [begun] = await directory.store.read(RECEIPTS)
 
-    receipt = (await api.client.delete("/v1/users/ann")).json()
+    continued = await api.client.delete("/v1/users/ann")
 
-    assert (receipt["id"], receipt["sessions"], receipt["number"]) == (begun["id"], 3, 1)
+    assert continued.status_code == (200 if ended == "between sessions" else 404)
+    assert await directory.sessions_of("ann") == 0
+    assert CANARY.encode() not in in_files(url)
     again = await api.client.delete("/v1/users/ann")
     assert (again.status_code, again.json()["code"]) == (404, "user_not_found")
 
@@ -466,12 +455,11 @@ async def test_a_deletion_ends_although_a_client_begins_sessions(api: Api) -> No
         await api.begin(session_id=f"t-{next(numbers)}", user="ann")
 
     with pytest.raises(DeletionUnfinishedError, match="continues to begin sessions"):
-        await directory.delete_user("ann", "", begins, gone.append)
+        await directory.delete_user("ann", begins, gone.append)
     assert (gone[:3], len(gone)) == (there, 3 * PASSES)
-    assert await directory.receipts() == []
 
-    receipt = (await api.client.delete("/v1/users/ann")).json()
-    assert receipt["sessions"] == 3 * (PASSES + 1)
+    deleted = (await api.client.delete("/v1/users/ann")).json()
+    assert deleted["sessions"] == 3
     assert await directory.sessions_of("ann") == 0
 
 
@@ -482,21 +470,17 @@ async def test_deletions_at_the_same_time_count_each_session_once(
     for number in range(6):
         await apis[0].begin(session_id=f"s-{number}", user=ANN)
 
-    async def deleted(api: Api) -> str:
+    async def deleted(api: Api) -> int:
         answer = await api.client.delete(path_of(ANN))
-        return "done" if answer.is_success else str(answer.json()["code"])
+        assert answer.is_success or answer.json()["code"] == "user_not_found"
+        return int(answer.json().get("sessions", 0))
 
     begun = apis[1].begin(session_id="s-6", user=ANN)
-    *done, _ = await asyncio.gather(*map(deleted, apis * 2), begun)
-    assert {*done} - {"user_not_found"} == {"done"}
-    await deleted(apis[0])
+    *counts, _ = await asyncio.gather(*map(deleted, apis * 2), begun)
+    counts.append(await deleted(apis[0]))
 
-    directory = apis[0].app_state.directory
-    assert await directory.sessions_of(ANN) == 0
-    assert sum(one.sessions for one in await directory.receipts()) == 7
-    found = await directory.verified()
-    assert found is not None
-    assert found.broken == []
+    assert await apis[0].app_state.directory.sessions_of(ANN) == 0
+    assert sum(counts) == 7
 
 
 @pytest.mark.slow
@@ -508,107 +492,27 @@ def test_killed_before_each_statement_of_a_deletion(kept_url: str) -> None:
             async with opened_parcel(kept_url, f"s-{number}") as parcel:
                 await parcel.manager.start_session({"name": CANARY}, user=ANN)
 
-    async def state() -> tuple[int, list[dict[str, Any]], list[Any]]:
+    async def left() -> int:
         directory = await Directory.open(JourneyConfig(persistence=kept_url))
-        written = await directory.store.read(RECEIPTS)
-        found = await directory.verified()
-        assert found is not None
-        left = await directory.sessions_of(ANN)
+        found = await directory.sessions_of(ANN)
         await directory.close()
-        return left, written, found.broken
+        return found
 
     asyncio.run(begun())
-    statement, survived, lefts = 0, False, set()
+    statement, survived, lefts = 0, False, [4]
     while not survived:
         statement += 1
         process = forked.process(delete_and_die, kept_url, ANN, statement)
         process.start()
         process.join(100)
         survived = process.exitcode == 0
-        left, written, broken = asyncio.run(state())
-        assert broken == [], statement
-        assert len(written) <= 1, statement
-        assert left + sum(row["sessions"] for row in written) == 4, statement
-        lefts.add(left)
-    assert len(lefts) > 2
-    assert (left, written[0]["sessions"], written[0]["number"]) == (0, 4, 1)
+        lefts.append(asyncio.run(left()))
+    assert lefts == sorted(lefts, reverse=True)
+    assert len({*lefts}) > 2
+    assert lefts[-1] == 0
     assert holding(kept_url, CANARY) == holding(kept_url, ANN) == set()
-
-
-async def test_receipts_name_nobody_and_a_changed_one_is_found(
-    serve: Serve, store_url: str
-) -> None:
-    api: Api = await serve(url=store_url, keys=(KEY_OF_SETTINGS,), encryption_key=KEY)
-    api.client.headers.update(with_key(KEY_OF_SETTINGS))
-    directory = api.app_state.directory
-    for user in ("ann", "bob", "cay"):
-        await api.begin(session_id=f"of-{user}", user=user)
-        deleted = await api.client.delete(f"/v1/users/{user}")
-        assert deleted.json()["asked_by"] == "settings-1"
-    assert holding(store_url, "bob") == {"tombstones"}  # in the id of the session alone
-
-    assert [one.number for one in await directory.receipts()] == [1, 2, 3]
-    assert [one.number for one in await directory.receipts("bob")] == [2]
-    assert [one.number for one in await directory.receipts(after=1, limit=1)] == [2]
-    assert await directory.receipts("dan") == []
-    found = await directory.verified()
-    assert found is not None
-    assert found.broken == []
-
-    for change, fault in (
-        (RECOUNT, "receipt 2 or the one before was changed"),
-        (REMOVE, "missing"),
-    ):
-        await directory.store.write(Statement(change, [{"number_is": 2}]))
-        found = await directory.verified()
-        assert found is not None
-        assert [one.table for one in found.broken] == ["receipts"]
-        assert fault in found.broken[0].fault
-
-
-async def test_a_last_receipt_that_was_removed_is_found_once_it_is_anchored(
-    serve: Serve, store_url: str
-) -> None:
-    api: Api = await serve(url=store_url)
-    directory = api.app_state.directory
-
-    async def deleted(user: str) -> None:
-        await api.begin(session_id=f"of-{user}", user=user)
-        await anchor(directory.store)
-        assert (await api.client.delete(f"/v1/users/{user}")).status_code == 200
-
-    async def faults() -> list[str]:
-        found = await directory.verified()
-        assert found is not None
-        return [f"{one.table}: {one.fault}" for one in found.broken]
-
-    for user in ("ann", "bob"):
-        await deleted(user)
-        assert await faults() == [], "the newest anchor is older than the receipt"
-    await anchor(directory.store)
-    assert await faults() == []
-    await deleted("cay")
-    await directory.store.write(Statement(REMOVE, [{"number_is": 3}]))
-    assert await faults() == [], "no anchor was written after it"
-
-    await directory.store.write(Statement(REMOVE, [{"number_is": 2}]))
-
-    assert await faults() == ["receipts: a receipt after 1 is in the last anchor, but missing"]
-
-
-async def test_a_session_that_was_removed_by_hand_is_still_found(serve: Serve) -> None:
-    api: Api = await serve()
-    for session_id, user in (("s-1", "ann"), ("s-2", "bob")):
-        await api.begin(session_id=session_id, user=user)
-    store = api.app_state.directory.store
-    await anchor(store)
-    assert (await api.client.delete("/v1/users/ann")).status_code == 200
-    await store.write(Statement(FORGET_SESSION, [{"session": "s-2"}]))
-
-    found = await api.app_state.directory.verified()
-
-    assert found is not None
-    assert [one.session_id for one in found.broken] == ["s-2"]
+    if kept_url.startswith("sqlite"):
+        assert CANARY.encode() not in in_files(kept_url)
 
 
 async def test_what_cannot_be_decrypted_is_refused_and_deleted_all_the_same(
@@ -699,43 +603,16 @@ async def test_the_commands_do_the_same(
     assert json.loads(lines[0])["tenant"] == "acme"
     assert json.loads(lines[-1]) == {"type": "end", "sessions": 1, "records": 3}
     said_ = flat((await run("users", "delete", "ann", "--store", at)).stdout)
-    assert "Deleted: 1 sessions, 0 keys and tokens. Receipt " in said_
-    listed = await run("users", "receipts", "ann", "--json", "--store", at)
-    [receipt] = json.loads(listed.stdout)["receipts"]
-    assert (receipt["sessions"], receipt["asked_by"]) == (1, "command")
-    assert receipt["id"] in said_
-    assert "command" in (await run("users", "receipts", "--store", at)).stdout
+    assert "Deleted: 1 sessions with 1 rows, 0 keys and tokens." in said_
     for action in ("export", "delete"):
         refused = await run("users", action, "ann", "--store", at, code=1)
         assert "no session and no key of the user 'ann'" in flat(refused.output)
     assert await redis.get("jg:acme:context:s-1") is None
     assert await redis.get("jg:default:context:s-1") == b"x"
     monkeypatch.setenv("JOURNEYGRAPH_TENANT", "default")
-    assert "There are no receipts." in (await run("users", "receipts", "--store", at)).stdout
     assert (await run("users", "export", "ann", "--store", at)).stdout
-
-
-async def test_receipts_are_listed_in_pages(folder: Path) -> None:
-    at = f"sqlite:///{folder / 'journeys.db'}"
-    for user in ("ann", "bob"):
-        async with opened_parcel(at, f"s-{user}") as parcel:
-            await parcel.manager.start_session(user=user)
-
-    async def page(*more: str) -> Any:
-        listing = ("users", "receipts", "--json", "--limit", "1", "--store", at, *more)
-        return json.loads((await asyncio.to_thread(command.run, *listing)).stdout)
-
-    for user in ("ann", "bob"):
-        await asyncio.to_thread(command.run, "users", "delete", user, "--store", at)
-    first = await page()
-    last = await page("--after", first["next"])
-
-    assert [found["receipts"][0]["number"] for found in (first, last)] == [1, 2]
-    assert last["next"] is None
-    for wrong in ("9" * 30, "soon", last["receipts"][0]["id"]):
-        asked = ("users", "receipts", "--after", wrong, "--store", at)
-        said_ = await asyncio.to_thread(partial(command.run, *asked, code=1))
-        assert "The cursor is not valid." in said_.output
+    counted = json.loads((await run("users", "delete", "ann", "--json", "--store", at)).stdout)
+    assert counted == {"deleted": {"sessions": 1, "rows": 1, "keys": 0}}
 
 
 @pytest.mark.parametrize(

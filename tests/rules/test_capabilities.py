@@ -166,7 +166,7 @@ def test_a_plain_journey_imports_no_capability() -> None:
 
 FOLDERS = (
     *("nodes/features", "nodes/forms", "nodes/repair", "nodes/guidelines", "nodes/llm"),
-    *("graphs/drawing", "graphs/evidence", "graphs/users", "server"),
+    *("graphs/drawing", "graphs/users", "server"),
 )
 
 

@@ -539,7 +539,6 @@ async def _add_sessions(journey: Parcel, many: int) -> None:
         )
         row: Row = {"session_id": f"s-{number}", "journey_id": "parcel", "journey_version": "1"}
         row |= {"status": status, "pathway_id": "address", "version": 0}
-        row |= {"chain": "", "late": 0, "late_chain": ""}
         row |= {"created_at": at, "updated_at": at, "expires_at": stamp(now() + timedelta(1))}
         row |= {"data_key": None, "key_id": None, "user_id": None}
         written.append(row)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sqlite3
 import subprocess
@@ -79,7 +78,7 @@ def left(url: str) -> list[Any]:
 
 
 @pytest.mark.slow
-async def test_a_backup_is_restored_and_verified_and_goes_on(
+async def test_a_backup_is_restored_and_read_and_goes_on(
     kept_url: str,
     postgres_server: Postgres,
     folder: Path,
@@ -97,22 +96,23 @@ async def test_a_backup_is_restored_and_verified_and_goes_on(
     try:
         assert dict(left(backup)) == {"ill": 1, "sent": 1}
         monkeypatch.setenv("JOURNEYGRAPH_ENCRYPTION_KEY", text(old=KEY))
-        await assert_verified(backup)
+        await assert_readable(backup)
         async with clinic(backup, "ill") as visit, opened(backup, "sent") as parcel:
             assert (await visit.process_message("still")).metadata["version"] == 2
             assert (await parcel.process_message("and now")).metadata["version"] == 2
-        await assert_verified(backup)
+        await assert_readable(backup)
 
         monkeypatch.setenv("JOURNEYGRAPH_ENCRYPTION_KEY", text(other=bytes(32)))
-        lost = await to_thread(run, "audit", "verify", "--store", backup, code=1)
+        lost = await to_thread(run, "audit", "ill", "--store", backup, code=1)
         assert "key" in flat(lost.output)
     finally:
         if not is_file:
             postgres_server.drop(backup)
 
 
-async def assert_verified(url: str) -> None:
-    shown = await to_thread(run, "audit", "verify", "--store", url)
-    assert re.search(r"Sessions: 2, turns: \d, broken: 0\.", shown.stdout)
+async def assert_readable(url: str) -> None:
+    for session in ("ill", "sent"):
+        shown = await to_thread(run, "audit", session, "--store", url)
+        assert f"Session {session} of" in flat(shown.stdout)
     status = await to_thread(run, "encryption", "status", "--store", url)
     assert "1" in status.stdout

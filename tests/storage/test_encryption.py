@@ -356,9 +356,7 @@ PLACES = {
         "message": "s|3|message",
         "reply": "s|3|reply",
         "operations": "s|3|operations",
-        "link": "t|s|3|link",
     },
-    "late_links": {"link": "t|s|7|link"},
     "audit": {"trigger": "s|3|audit", "reason": "s|3|audit"},
     "validation_audit": {"violations": "s|3|checks"},
     "field_attempts": {

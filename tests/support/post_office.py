@@ -107,7 +107,7 @@ def found(url: str, query: str) -> list[tuple[Any, ...]]:
 def back_at(url: str, clock: Clock) -> str:
     """Go back to the last turn in a store; return its URL.
 
-    A store that a test loads has the times of its recording, also in sealed and chained rows. By
+    A store that a test loads has the times of its recording, also in sealed rows. By
     the calendar they would be too old one day.
     """
     [(at,)] = found(url, "SELECT max(at) FROM turns")

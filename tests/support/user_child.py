@@ -19,7 +19,7 @@ def delete_and_die(url: str, user: str, statement: int) -> None:
 async def _delete_and_die(url: str, user: str, statement: int) -> None:
     directory = await Directory.open(JourneyConfig(persistence=url))
     crash_child.dies_before(directory.store, statement)
-    await directory.delete_user(user, "", _erase, lambda session_id: None)
+    await directory.delete_user(user, _erase, lambda session_id: None)
     await directory.close()
 
 

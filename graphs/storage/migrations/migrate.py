@@ -15,7 +15,7 @@ from sqlalchemy.pool import StaticPool
 
 from journeygraph.journeys import StateError
 
-HEAD = "0028"
+HEAD = "0029"
 """The newest migration of this release; a database that has it is not changed."""
 OLDEST = "SELECT oldest FROM journeygraph_range"
 """Reads the oldest newest migration of a release that can work on the database."""

@@ -1,4 +1,4 @@
-"""`journeygraph users`: the data of one user, exported or deleted, and receipts of deletions."""
+"""`journeygraph users`: the data of one user, exported or deleted."""
 
 from __future__ import annotations
 
@@ -9,24 +9,16 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import NamedTuple
 
-from journeygraph.graphs.evidence.receipts import Receipt
-from journeygraph.graphs.records.listing import cursor_behind, number_of
 from journeygraph.graphs.session.directory import Directory
-from journeygraph.journeys import Page
+from journeygraph.graphs.users.deletion import Deletion
 from journeygraph.server.cache import Contexts, open_cache
 from journeygraph.server.cli.terminal.rendering import (
-    listing,
     out,
     progress,
-    row,
-    show_next,
     write_json,
 )
 from journeygraph.server.discover.errors import CommandError
 from journeygraph.server.settings import StorePlace
-
-COMMAND = "command"
-"""Name in receipts of a person who uses the command."""
 
 
 class _Opened(NamedTuple):
@@ -40,34 +32,13 @@ def export(user: str, place: StorePlace) -> None:
 
 
 def delete(user: str, place: StorePlace, *, as_json: bool) -> None:
-    """Delete the data of a user, and show the receipt."""
-    receipt = asyncio.run(_delete(user, place, quiet=as_json))
+    """Delete the data of a user, and show the number of what was deleted."""
+    deleted = asyncio.run(_delete(user, place, quiet=as_json))
     if as_json:
-        write_json({"receipt": asdict(receipt)})
+        write_json({"deleted": asdict(deleted)})
         return
-    ended = f"{receipt.ended_at:.19}Z"
-    said = (
-        f"Deleted: {receipt.sessions} sessions, {receipt.keys} keys and tokens. Receipt "
-        f"{receipt.id} of {ended}, root {receipt.root}."
-    )
-    out.print(said, markup=False)
-
-
-def listed(user: str | None, place: StorePlace, limit: int, after: str, *, as_json: bool) -> None:
-    """List receipts of deletions, the oldest first."""
-    found = asyncio.run(_listed(user, place, limit, after))
-    if as_json:
-        write_json({"receipts": [asdict(one) for one in found], "next": found.next})
-        return
-    if not found:
-        out.print("There are no receipts.")
-        return
-    shown = listing("number", "receipt", "ended at", "sessions", "keys", "asked by")
-    for one in found:
-        cells = (one.number, one.id, f"{one.ended_at:.19}Z", one.sessions, one.keys, one.asked_by)
-        shown.add_row(*row(*cells))
-    out.print(shown)
-    show_next(found.next)
+    sessions = f"{deleted.sessions} sessions with {deleted.rows} rows"
+    out.print(f"Deleted: {sessions}, {deleted.keys} keys and tokens.", markup=False)
 
 
 async def _export(user: str, place: StorePlace) -> None:
@@ -83,7 +54,7 @@ async def _export(user: str, place: StorePlace) -> None:
                     step()
 
 
-async def _delete(user: str, place: StorePlace, *, quiet: bool) -> Receipt:
+async def _delete(user: str, place: StorePlace, *, quiet: bool) -> Deletion:
     async with _opened(place) as (directory, contexts):
         total = await directory.sessions_of(user)
         with progress("Deleting", total, quiet=quiet) as step:
@@ -92,18 +63,10 @@ async def _delete(user: str, place: StorePlace, *, quiet: bool) -> Receipt:
                 if contexts:
                     await contexts.erase(session_id)
 
-            receipt = await directory.delete_user(user, COMMAND, erase, lambda _: step())
-    if receipt is None:
+            deleted = await directory.delete_user(user, erase, lambda _: step())
+    if deleted is None:
         raise _no_user(user)
-    return receipt
-
-
-async def _listed(user: str | None, place: StorePlace, limit: int, after: str) -> Page[Receipt]:
-    behind = number_of(after) if after else 0
-    async with _opened(place) as (directory, _):
-        found = await directory.receipts(user, after=behind, limit=limit + 1)
-    last = found[limit - 1].number if len(found) > limit else None
-    return Page(found[:limit], None if last is None else cursor_behind(last))
+    return deleted
 
 
 @asynccontextmanager

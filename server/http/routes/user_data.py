@@ -10,12 +10,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path
 from fastapi.responses import StreamingResponse
 
-from journeygraph.graphs.evidence.receipts import Receipt
 from journeygraph.graphs.session.input import checked_id
-from journeygraph.graphs.users.deletion import DeletionUnfinishedError
+from journeygraph.graphs.users.deletion import Deletion, DeletionUnfinishedError
 from journeygraph.graphs.users.export import Record
 from journeygraph.journeys import ConfigurationError, StateError
-from journeygraph.server.http.deps import CurrentCaller, Deps, RequestId
+from journeygraph.server.http.deps import Deps, RequestId
 from journeygraph.server.http.problems import RETRY_AFTER, Problem, problem_of
 from journeygraph.server.http.routing import ApiRoute
 
@@ -76,17 +75,16 @@ async def export(user: User, app_state: Deps, request_id: RequestId) -> Streamin
 
 
 @router.delete("/{user_id:path}")
-async def delete(user: User, app_state: Deps, caller: CurrentCaller) -> Receipt:
+async def delete(user: User, app_state: Deps) -> Deletion:
     """Delete all sessions of a user, with all that belongs to them, and the user's keys and tokens.
 
-    Running turns are waited for. The receipt has no words, and an HMAC instead of the id of the
-    user; `journeygraph users receipts` lists it. 404 `user_not_found`: there is no session and no
-    key of this user, so also after a deletion. 503 `deletion_unfinished`: send it again, which
-    continues.
+    Running turns are waited for. The answer counts what this request has deleted. 404
+    `user_not_found`: there is no session and no key of this user, so also after a deletion. 503
+    `deletion_unfinished`: send it again, which continues.
     """
-    done = app_state.directory.delete_user(user, caller.key_id, app_state.erase, app_state.forget)
+    done = app_state.directory.delete_user(user, app_state.erase, app_state.forget)
     try:
-        receipt = await app_state.turns.take(done)
+        deleted = await app_state.turns.take(done)
     except DeletionUnfinishedError as error:
         raise Problem(
             HTTPStatus.SERVICE_UNAVAILABLE,
@@ -94,9 +92,9 @@ async def delete(user: User, app_state: Deps, caller: CurrentCaller) -> Receipt:
             str(error),
             headers={"Retry-After": str(RETRY_AFTER)},
         ) from error
-    if receipt is None:
+    if deleted is None:
         raise _no_user()
-    return receipt
+    return deleted
 
 
 async def _lines(records: AsyncIterator[Record], request_id: str) -> AsyncIterator[bytes]:

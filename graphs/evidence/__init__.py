@@ -1,1 +1,0 @@
-"""Evidence that stored rows are as they were written: the chains verified, all heads anchored."""
