@@ -20,12 +20,8 @@ from langgraph.graph import END, START, StateGraph
 
 from journeygraph.graphs.agents.models import opened
 from journeygraph.graphs.agents.registry import services_of
-from journeygraph.graphs.chat_state import ChatInput, ChatState, StepState
 from journeygraph.graphs.pathway import node_of, whole_timeout
-from journeygraph.graphs.pipelines.build import (
-    MOST_STEPS,
-)
-from journeygraph.graphs.standalone import AsyncGraph, JourneyNode, check_kept, compiled_with
+from journeygraph.graphs.pipelines.running_nodes import MOST_STEPS
 from journeygraph.graphs.steps import Graph, NextStep, Step, bind
 from journeygraph.journeys import (
     JourneyConfig,
@@ -82,12 +78,11 @@ def build(
     capabilities = capabilities_of(spec)
     for one in capabilities:
         one.load(config)
-    graph: Any = StateGraph(GraphState, input_schema=SessionInput)
+    state, given, reads = _schemas(chat=chat)
+    graph: Any = StateGraph(state, input_schema=given)
     begin: Step = partial(understand, capabilities=capabilities)
-    reads = None
     if chat:
-        graph = StateGraph(ChatState, input_schema=ChatInput)
-        begin, reads = _kept(spec, checkpointer, begin), StepState
+        begin = _kept(spec, checkpointer, begin)
     begins = bind(begin, default, "understand")
     graph.add_node("understand", begins, input_schema=reads, **_about(UNDERSTANDS, chat))
     settles = bind(partial(settle, capabilities=capabilities), default, "settle")
@@ -111,8 +106,21 @@ def build(
     return graph
 
 
+def _schemas(*, chat: bool) -> tuple[Any, Any, Any]:
+    """Return the schemas of the state and of its input, and that of what nodes read, if it differs.
+
+    A session has none of the state that programs of LangGraph use.
+    """
+    if not chat:
+        return GraphState, SessionInput, None
+    from journeygraph.graphs.chat_state import ChatInput, ChatState, StepState  # noqa: PLC0415
+
+    return ChatState, ChatInput, StepState
+
+
 def _kept(spec: JourneySpec, checkpointer: Any, begin: Step) -> Step:
     """Return the first step of a graph without a manager, also for use as a node."""
+    from journeygraph.graphs.standalone import check_kept  # noqa: PLC0415 - no graph of a session
 
     async def understand_kept(state: Any, services: Services) -> Update:
         check_kept(spec.name, checkpointer, get_config())
@@ -206,6 +214,8 @@ def compile_standalone(
     Args:
         **options: For LangGraph's own `compile`: checkpointer, store, cache, name, ...
     """
+    from journeygraph.graphs.standalone import AsyncGraph, JourneyNode, compiled_with  # noqa: PLC0415
+
     checkpointer = options.get("checkpointer")
     models = opened(model, config, spec)
     services = services_of(spec, config, agents, models, tools=tools or {})

@@ -6,24 +6,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
 
 from journeygraph.graphs.agents.registry import timeout_of
 from journeygraph.graphs.pipelines.build import (
     LONGEST_PAUSE,
-    MOST_STEPS,
     Plan,
-    at_most,
     build_pattern,
     lone_agent,
-    task_of,
 )
+from journeygraph.graphs.pipelines.running_nodes import First, at_most, pathway_node
 from journeygraph.graphs.pipelines.stage import PathwayOutput, PatternGraph
-from journeygraph.graphs.standalone import LEVELS, SAVER
-from journeygraph.graphs.steps import bind, passes_on
-from journeygraph.graphs.storage.checkpoints import commit_of
+from journeygraph.graphs.steps import bind
 from journeygraph.journeys import (
     JourneyConfig,
     JourneySpec,
@@ -33,20 +27,13 @@ from journeygraph.journeys import (
 from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.capability import Capabilities, PathwayStep
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.form_state import FORM, is_collected
 from journeygraph.nodes.state.session import PathwayState, Update
 from journeygraph.nodes.telemetry import PathwaySpan
-from journeygraph.nodes.telemetry.span import Span
 
 GoesOn = Callable[[Mapping[str, Any]], bool]
 """Decides from the progress of a pathway whether its next step is taken."""
 _IN_ROUNDS = ("consensus", "debate")
 """Patterns that call every agent more than once."""
-_STREAM = "__pregel_stream"
-"""Key of the stream that a graph passes to inner graphs, if their events are wanted."""
-
-First = Callable[[Any, Runtime[Any], RunnableConfig], Awaitable[Update]]
-"""Runs the first step of a pathway without a run of the subgraph: its form, or its only agent."""
 
 
 def node_of(
@@ -169,73 +156,3 @@ def reception_subgraph(default: Services | None) -> PatternGraph:
     graph.add_edge(START, "answer")
     graph.add_edge("answer", END)
     return graph
-
-
-def pathway_node(graph: Any, run: Callable[[], Span], first: First | None, *, managed: bool) -> Any:
-    """Return the node of a pathway, with a span of telemetry for each run.
-
-    Reports of its inner nodes then belong to that span, because LangGraph copies the context into
-    their tasks. LangGraph still finds the graph in the function, for drawings, streams and states.
-
-    Args:
-        first: Runs the first step without the subgraph, and with it the whole pathway, unless that
-            is a form in which nothing is left to ask; None if the pathway needs the subgraph.
-        managed: True if the journey serves sessions, so that only callbacks see its events.
-    """
-
-    async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Any:
-        with run():
-            if first is not None and runs_in_place(runtime, config, managed=managed):
-                done = await first(state, runtime, config)
-                progress = done.get("progress", {})
-                if FORM not in progress or not is_collected(progress):
-                    return {"results": done.get("results", []), "progress": progress}
-                state = {**state, **done}
-                leave_place(runtime, config)
-            return await graph.ainvoke(state, config)
-
-    return node
-
-
-def runs_in_place(runtime: Runtime[Any], config: RunnableConfig, *, managed: bool) -> bool:
-    """Return whether the run of a subgraph has no observer, so that it can be skipped.
-
-    A turn that resumes a waiting run keeps the form in which it stopped, because the ids of its
-    questions and the checkpoints of its agent's graph depend on it.
-
-    Args:
-        config: Its configuration; three keys of it belong to LangGraph.
-        managed: True if the journey serves sessions: only the session reads their streams, and
-            their savers store a subgraph only while it waits.
-    """
-    place = config["configurable"]
-    if managed and (commit := commit_of(config)):
-        task = task_of(runtime)
-        if commit.goes_on is not None:
-            in_place = task in commit.goes_on.in_place
-        else:
-            in_place = not _is_traced(config)
-        if in_place:
-            commit.left.in_place.add(task)
-        return in_place
-    return not (
-        managed
-        or _is_traced(config)
-        or _STREAM in place
-        or place.get(SAVER) is not None
-        or LEVELS in place.get("checkpoint_ns", LEVELS)
-        or passes_on(runtime.stream_writer)
-    )
-
-
-def leave_place(runtime: Runtime[Any], config: RunnableConfig) -> None:
-    """Record that the subgraph of a node runs after all."""
-    if commit := commit_of(config):
-        commit.left.in_place.discard(task_of(runtime))
-
-
-def _is_traced(config: RunnableConfig) -> bool:
-    """Return whether callbacks observe the run, or whether it raises the limit of the agent."""
-    callbacks: Any = config.get("callbacks")
-    handlers = getattr(callbacks, "handlers", callbacks)
-    return bool(handlers) or config.get("recursion_limit", MOST_STEPS) < MOST_STEPS

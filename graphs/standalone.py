@@ -10,7 +10,7 @@ from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from journeygraph.graphs.chat_state import Transcript, plain_messages
-from journeygraph.graphs.steps import COMMIT, Graph
+from journeygraph.graphs.steps import COMMIT, LEVELS, SAVER, Graph
 from journeygraph.journeys import ConfigurationError
 
 
@@ -42,12 +42,8 @@ def compiled_with(
     return compiled
 
 
-LEVELS = "|"
-"""Separates the levels of a checkpoint's namespace; a graph at the root has one level."""
 _OF_STATE = {"messages", "position", "turn"}
 """Channels that identify the values of a journey's state."""
-SAVER = "__pregel_checkpointer"
-"""Key of the saver that a graph passes to inner graphs."""
 
 
 def check_kept(name: str, checkpointer: Any, config: RunnableConfig) -> None:

@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, cast, get_args
 from urllib.parse import urlsplit
 
 from journeygraph.journeys.errors import ConfigurationError, did_you_mean
@@ -142,11 +142,28 @@ def checked_tenant(name: Any) -> str:
 
 
 class _Derived:
-    """Slots for the locale and the keys, which are derived from the settings once."""
+    """Values that follow from the settings, found once."""
 
-    __slots__ = ("_keys", "_locale")
-    _locale: Locale
-    _keys: EncryptionKeys | None
+    __slots__ = ("encryption_keys", "locale", "secret")
+    locale: Locale
+    """The parts of a locale that it decides, or the environment in which it was made."""
+    encryption_keys: EncryptionKeys | None
+    """The keys in `encryption_key`; None if it is not set."""
+    secret: bytes | None
+    """The first key in `encryption_key`, for pseudonyms and cached values; None: not set."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _Derived.__slots__:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        self._derive()  # a copy is made of the fields alone
+        return getattr(self, name)
+
+    def _derive(self) -> None:
+        config = cast("JourneyConfig", self)
+        keys = _keys(config)
+        found = {"locale": _locale(config), "encryption_keys": keys}
+        for name, value in {**found, "secret": keys.first[1] if keys else None}.items():
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,28 +327,7 @@ class JourneyConfig(_Derived):
         _check_texts(self.texts)
         _check_webhook(self.escalation_webhook, self.escalation_secret)
         _check_model_names(self)
-        object.__setattr__(self, "_locale", _locale(self))
-        object.__setattr__(self, "_keys", _keys(self))
-
-    @property
-    def locale(self) -> Locale:
-        """The parts of a locale that it decides, or the environment in which it was made."""
-        if not hasattr(self, "_locale"):  # a copy is made of the fields alone
-            object.__setattr__(self, "_locale", _locale(self))
-        return self._locale
-
-    @property
-    def encryption_keys(self) -> EncryptionKeys | None:
-        """The keys in `encryption_key`; None if it is not set."""
-        if not hasattr(self, "_keys"):
-            object.__setattr__(self, "_keys", _keys(self))
-        return self._keys
-
-    @property
-    def secret(self) -> bytes | None:
-        """The first key in `encryption_key`, for pseudonyms and cached values; None: not set."""
-        keys = self.encryption_keys
-        return keys.first[1] if keys else None
+        self._derive()
 
 
 _LIMITS: dict[str, tuple[float, float]] = {

@@ -25,6 +25,13 @@ class ExitedError(RuntimeError):
         super().__init__(f"it called sys.exit({exit_.code!r:.100})")
 
 
+class BreakerOpenError(RuntimeError):
+    """A part is not called, because it failed too often recently."""
+
+    def __init__(self) -> None:
+        super().__init__("it failed too often recently; it is tried again after a pause")
+
+
 class contained:
     """Turn a `SystemExit` in this block, and in the tasks that are made in it, into an error.
 

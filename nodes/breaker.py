@@ -10,12 +10,7 @@ from dataclasses import dataclass, field
 
 from cachetools import LRUCache
 
-
-class BreakerOpenError(RuntimeError):
-    """A part is not called, because it failed too often recently."""
-
-    def __init__(self) -> None:
-        super().__init__("it failed too often recently; it is tried again after a pause")
+from journeygraph.nodes.authored import BreakerOpenError
 
 
 @dataclass(slots=True)

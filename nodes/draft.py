@@ -80,81 +80,33 @@ class Query:
     place: int | None
 
 
-@dataclass
-class TurnDraft:
-    """A turn while it is decided. Nothing of the state is changed; `update()` returns what changes.
+class Voice:
+    """Words of a turn while it is decided; the draft has the record of it.
 
     Attributes:
-        turn: Its record, as far as it was written before the decision.
-        position: The position of the session, as far as it is decided.
-        began: The context as the step found it.
         fields: All attempts at fields that the state keeps, with those of this step.
-        question: The last words of the assistant.
-        messages: The conversation so far, the message of the turn at its end.
         replies: The runtime's own replies.
         run: The pathway that runs; None: nothing does.
         aside: The pathway that answers in place of a text, where the journey has one for that.
-        refused_depth: The depth that was asked for, and the limit that it is over.
-        asks: Name of the field that the model's own words ask for.
         leads_to: Other pathway that the message leads to, while its answers are taken: then none of
             them ends the turn with a question.
-        goes_on: True if the user chose to continue a task.
-        judged: The most confident verdict of a model, if nothing moved.
-        missed: The words of values that no task takes.
-        is_exact: True if the message was understood exactly; else an effect waits for a yes.
         settled: True if what runs is decided.
-        resumed: True if the user comes back after a pause.
-        held: The replies that follow when the pathway has run.
-        quoted: Replies that are not reworded: they were not written by the runtime.
     """
 
     services: Services
+    spec: JourneySpec
     turn: Turn
     position: Position
-    began: Mapping[str, Any]
     context: Mapping[str, Any]
     fields: dict[str, list[FieldAttempt]]
-    question: str = ""
-    messages: Sequence[Message] = ()
-    replies: list[str] = field(default_factory=list)
-    attempts: list[Attempted] = field(default_factory=list)
-    ops: list[Op] = field(default_factory=list)
-    audit: list[dict[str, Any]] = field(default_factory=list)
-    flags: list[str] = field(default_factory=list)
-    run: str | None = None
-    entered: Entered = "stay"
-    transition: Fired | None = None
-    aside: str | None = None
-    refused_depth: tuple[int, int] | None = None
-    asks: str = ""
-    leads_to: PathwaySpec | None = None
-    goes_on: bool = False
-    judged: Judged | None = None
-    missed: Sequence[str] = ()
-    is_exact: bool = True
-    settled: bool = False
-    resumed: bool = False
-    query: Query | None = None
-    held: list[str] = field(default_factory=list)
-    quoted: list[str] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
-    spec: JourneySpec = field(init=False)
-    _form_states: dict[str, FormState] = field(init=False, default_factory=dict)
-    _place: tuple[Position, PathwaySpec] | None = None
-
-    def __post_init__(self) -> None:
-        self.spec = self.services.spec
-        self._see()
-
-    def _see(self) -> None:
-        """Take the questions and options that functions have for the context as it is now."""
-        if not self.services.spec.moments:
-            return
-        try:
-            self.spec = self.services.spec.at(self.context)
-        except ConfigurationError as error:
-            raise PathwayExecutionError("", "", str(error)) from error
-        self._place, self._form_states = None, {}
+    replies: list[str]
+    audit: list[dict[str, Any]]
+    run: str | None
+    aside: str | None
+    leads_to: PathwaySpec | None
+    settled: bool
+    _form_states: dict[str, FormState]
+    _place: tuple[Position, PathwaySpec] | None
 
     @cached_property
     def dialogue(self) -> DialogueState:
@@ -165,26 +117,6 @@ class TurnDraft:
     def setting(self) -> Setting:
         """Time and locale of the user."""
         return setting_of(self.services, self.turn)
-
-    @property
-    def message(self) -> str:
-        """Message of the user; empty if there is none."""
-        return self.turn["message"] or ""
-
-    @property
-    def situation(self) -> Situation:
-        """Current situation of the session, for moves."""
-        number = self.turn["number"]
-        return Situation(self.position, self.context, self.question, number, self.message)
-
-    @property
-    def limits(self) -> SteeringLimits:
-        """Limits of moves in this journey."""
-        return limits_of(self.services.config)
-
-    def steered(self, commands: Sequence[Command]) -> Steering:
-        """Return where commands lead from here."""
-        return steer(self.spec, self.situation, commands, self.limits)
 
     @property
     def here(self) -> PathwaySpec:
@@ -266,18 +198,6 @@ class TurnDraft:
         """Audit what happened."""
         self.audit.append(note(kind, self.position, **details))
 
-    def keep(self, name: str, status: Any, **details: Any) -> None:
-        """Append an attempt at a field."""
-        made = attempt(self.turn, name, status, **details)
-        self.attempts.append(made)
-        self.fields = add_attempts(self.fields, by_field([made]))
-
-    def change(self, *ops: Op) -> None:
-        """Change the context."""
-        self.ops += ops
-        self.context = apply_ops(dict(self.context), list(ops))
-        self._see()
-
     def value(self, name: str) -> Any:
         """Return the value of a field; None if it has none."""
         return current_value(self.fields, name)
@@ -293,6 +213,119 @@ class TurnDraft:
             return self.services.texts_in(self.position["pathway"]).hidden
         text: str = part("values").shown(wanted, value, self.setting)
         return text
+
+    def note_stopped_patterns(self) -> None:
+        """Audit the fields, one of whose patterns was stopped since the turn's step began."""
+        late = self.setting.patterns.late if "setting" in vars(self) else ()
+        if late:
+            report(logging.WARNING, "pattern_late", fields=", ".join(late))
+        reason = f"one of its patterns took longer than {LONGEST_MATCH * 1000:.0f} ms: no match"
+        for name in late:
+            self.note("pattern_late", trigger=name, reason=reason)
+
+
+@dataclass
+class TurnDraft(Voice):
+    """A turn while it is decided. Nothing of the state is changed; `update()` returns what changes.
+
+    Its words are those of `Voice`.
+
+    Attributes:
+        turn: Its record, as far as it was written before the decision.
+        position: The position of the session, as far as it is decided.
+        began: The context as the step found it.
+        question: The last words of the assistant.
+        messages: The conversation so far, the message of the turn at its end.
+        refused_depth: The depth that was asked for, and the limit that it is over.
+        asks: Name of the field that the model's own words ask for.
+        goes_on: True if the user chose to continue a task.
+        judged: The most confident verdict of a model, if nothing moved.
+        missed: The words of values that no task takes.
+        is_exact: True if the message was understood exactly; else an effect waits for a yes.
+        resumed: True if the user comes back after a pause.
+        held: The replies that follow when the pathway has run.
+        quoted: Replies that are not reworded: they were not written by the runtime.
+    """
+
+    services: Services
+    turn: Turn
+    position: Position
+    began: Mapping[str, Any]
+    context: Mapping[str, Any]
+    fields: dict[str, list[FieldAttempt]]
+    question: str = ""
+    messages: Sequence[Message] = ()
+    replies: list[str] = field(default_factory=list)
+    attempts: list[Attempted] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+    audit: list[dict[str, Any]] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+    run: str | None = None
+    entered: Entered = "stay"
+    transition: Fired | None = None
+    aside: str | None = None
+    refused_depth: tuple[int, int] | None = None
+    asks: str = ""
+    leads_to: PathwaySpec | None = None
+    goes_on: bool = False
+    judged: Judged | None = None
+    missed: Sequence[str] = ()
+    is_exact: bool = True
+    settled: bool = False
+    resumed: bool = False
+    query: Query | None = None
+    held: list[str] = field(default_factory=list)
+    quoted: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    spec: JourneySpec = field(init=False)
+    _form_states: dict[str, FormState] = field(init=False, default_factory=dict)
+    _place: tuple[Position, PathwaySpec] | None = None
+
+    def __post_init__(self) -> None:
+        self.spec = self.services.spec
+        self._see()
+
+    def _see(self) -> None:
+        """Take the questions and options that functions have for the context as it is now."""
+        if not self.services.spec.moments:
+            return
+        try:
+            self.spec = self.services.spec.at(self.context)
+        except ConfigurationError as error:
+            raise PathwayExecutionError("", "", str(error)) from error
+        self._place, self._form_states = None, {}
+
+    @property
+    def message(self) -> str:
+        """Message of the user; empty if there is none."""
+        return self.turn["message"] or ""
+
+    @property
+    def situation(self) -> Situation:
+        """Current situation of the session, for moves."""
+        number = self.turn["number"]
+        return Situation(self.position, self.context, self.question, number, self.message)
+
+    @property
+    def limits(self) -> SteeringLimits:
+        """Limits of moves in this journey."""
+        return limits_of(self.services.config)
+
+    def steered(self, commands: Sequence[Command]) -> Steering:
+        """Return where commands lead from here."""
+        return steer(self.spec, self.situation, commands, self.limits)
+
+    def keep(self, name: str, status: Any, **details: Any) -> None:
+        """Append an attempt at a field."""
+        made = attempt(self.turn, name, status, **details)
+        self.attempts.append(made)
+        self.fields = add_attempts(self.fields, by_field([made]))
+
+    def change(self, *ops: Op) -> None:
+        """Change the context."""
+        self.ops += ops
+        self.context = apply_ops(dict(self.context), list(ops))
+        self._see()
 
     def synced(self, *names: str) -> None:
         """Copy the values of these fields, and of others in the same forms, into the context."""
@@ -335,15 +368,6 @@ class TurnDraft:
         self.run, self.entered, self.settled = steering.run, steering.entered, True
         if steering.say and not (steering.say == "closing" and self.replies):
             self.replies.append(getattr(texts, steering.say))
-
-    def note_stopped_patterns(self) -> None:
-        """Audit the fields, one of whose patterns was stopped since the turn's step began."""
-        late = self.setting.patterns.late if "setting" in vars(self) else ()
-        if late:
-            report(logging.WARNING, "pattern_late", fields=", ".join(late))
-        reason = f"one of its patterns took longer than {LONGEST_MATCH * 1000:.0f} ms: no match"
-        for name in late:
-            self.note("pattern_late", trigger=name, reason=reason)
 
     def undecided(self) -> Update:
         """Return the changes if no decision is needed."""

@@ -19,8 +19,11 @@ from typing_extensions import TypedDict
 from journeygraph.graphs.agents.models import opened
 from journeygraph.graphs.agents.registry import services_of
 from journeygraph.graphs.chat_state import FOR_CHATS
-from journeygraph.graphs.pipelines.build import Plan, asks_of, at_most, build_pattern
+from journeygraph.graphs.pipelines.build import Plan, build_pattern
+from journeygraph.graphs.pipelines.failures import asks_of
+from journeygraph.graphs.pipelines.running_nodes import at_most
 from journeygraph.graphs.pipelines.stage import PatternGraph
+from journeygraph.graphs.reply_stream import show_whole
 from journeygraph.graphs.standalone import compiled_with
 from journeygraph.graphs.steps import (
     INTERRUPT,
@@ -29,7 +32,6 @@ from journeygraph.graphs.steps import (
     event_in,
     reply_in,
     serving,
-    show_whole,
     showing_here,
 )
 from journeygraph.journeys import (

@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from journeygraph.graphs.pipelines.build import asks_of
+from journeygraph.graphs.pipelines.failures import asks_of
 from journeygraph.graphs.session.session import StoredSession
 from journeygraph.graphs.storage.checkpoints import ROOT, NotStorable, PausedRun
 from journeygraph.graphs.storage.statements import Row

@@ -62,7 +62,7 @@ _METHODS = ("arun", "run")
 
 @dataclass(frozen=True, slots=True)
 class AgentCall:
-    """Callable of an agent with its parameters.
+    """Callable of an agent with its parameters; `nodes/agents/adapters.py` calls it.
 
     Attributes:
         function: The function, or the object's `arun` or `run`.
@@ -77,22 +77,6 @@ class AgentCall:
     open: bool = False
     required: tuple[str, ...] = ()
     first: str = ""
-
-    def __call__(self, payload: Mapping[str, Any]) -> Any:
-        """Call it with its inputs.
-
-        Raises:
-            TypeError: It takes an input that nothing gives.
-        """
-        if self.names is None or (self.first and self.first not in payload):
-            return self.function(payload)
-        if missing := [name for name in self.required if name not in payload]:
-            raise TypeError(
-                f"it takes {', '.join(missing)}, which have no values here; it was given: "
-                f"{', '.join(payload)}"
-            )
-        taken = payload if self.open else [name for name in self.names if name in payload]
-        return self.function(**{name: payload[name] for name in taken})
 
 
 def call_of(name: str, given: Any) -> AgentCall:

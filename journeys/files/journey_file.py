@@ -127,7 +127,7 @@ def _with_warnings(part: FilePart, form: JourneyForm, spec: JourneySpec) -> Jour
     ]
     unset = () if spec.activation else tuple(found)
     warnings = (*spec.warnings, *_over_at_once(spec))
-    return replace(spec, unset=(*spec.unset, *unset), warnings=warnings)
+    return replace(spec, judged=(warnings, (*spec.unset, *unset)))
 
 
 def global_guidelines_of(part: FilePart, form: GuidelinesForm) -> tuple[GuidelineSpec, ...]:

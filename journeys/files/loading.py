@@ -104,13 +104,15 @@ def _without_text(spec: JourneySpec) -> JourneySpec:
     return replace(
         spec,
         where=str(spec.where),
-        warnings=tuple(warning.alone() for warning in spec.warnings),
+        judged=(
+            tuple(warning.alone() for warning in spec.warnings),
+            tuple((name, warning.alone()) for name, warning in spec.unset),
+        ),
         pathways=frozen({id_: _named(pathway) for id_, pathway in spec.pathways.items()}),
         transitions=tuple(map(_named, spec.transitions)),
         guidelines=tuple(
             rule.model_copy(update={"where": str(rule.where)}) for rule in spec.guidelines
         ),
-        unset=tuple((name, warning.alone()) for name, warning in spec.unset),
         parts=frozen({id_: _without_text(part) for id_, part in spec.parts.items()}),
     )
 

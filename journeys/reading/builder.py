@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -30,7 +30,6 @@ from journeygraph.journeys.spec.spec import (
     frozen,
     reachable,
 )
-from journeygraph.journeys.spec.warning_signs import kept_names, unset_names, warnings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ def joined(
     transitions: Sequence[TransitionSpec],
     **rest: Any,
 ) -> JourneySpec:
-    """Return the spec of a journey without faults, with its warnings.
+    """Return the spec of a journey without faults.
 
     Args:
         pathways: All of them by id, in order.
@@ -108,7 +107,7 @@ def joined(
     """
     parts = rest.get("parts", {}).values()
     patterns = [rest.get("patterns", {}), *(part.patterns for part in parts)]
-    spec = JourneySpec(
+    return JourneySpec(
         entry=entry,
         pathways=frozen(pathways),
         transitions=tuple(transitions),
@@ -122,5 +121,3 @@ def joined(
         ),
         **rest,
     )
-    unset = tuple(unset_names(spec, kept_names(spec)))
-    return replace(spec, warnings=tuple(warnings_of(spec)), unset=unset)

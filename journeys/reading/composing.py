@@ -122,7 +122,8 @@ def compose(
         stranded=REFUSED if any(p.stranded == REFUSED for p in parts.values()) else MOVED,
         **{**flow, **manner, "validation": validation_of(declared.validation, everywhere)},
     )
-    return replace(spec, warnings=(*never_started(parts, between), *spec.warnings))
+    warnings = (*never_started(parts, between), *spec.warnings)
+    return replace(spec, judged=(warnings, spec.unset))
 
 
 def _spoken(

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
 from journeygraph.journeys.locale import NOWHERE, Locale
-from journeygraph.journeys.results import display
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +190,8 @@ class JourneyResponse:
         return self.accumulated_context
 
     def _repr_html_(self) -> str:
+        from journeygraph.journeys.results import display  # noqa: PLC0415 - notebooks alone
+
         stack = self.metadata.get("pathway_stack", [])
         place = display.place_html(self.pathway_id, stack, ended=self.is_journey_complete)
         return display.response_html(self.message, place)
@@ -245,6 +246,8 @@ class JourneySession:
         return next(said, "")
 
     def _repr_html_(self) -> str:
+        from journeygraph.journeys.results import display  # noqa: PLC0415 - notebooks alone
+
         place = display.place_html(
             self.current_pathway_id, self.pathway_stack, ended=self.is_journey_complete
         )

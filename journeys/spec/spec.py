@@ -281,6 +281,10 @@ _PLAIN = ("", "return")
 """Policies of a return that need no dialogue."""
 
 
+Judged = tuple[tuple[Fault, ...], tuple[tuple[str, Fault], ...]]
+"""Warnings, and names that nothing sets."""
+
+
 @dataclass(frozen=True, eq=False)
 class JourneySpec:
     """A whole journey as data. `version` is a hash of it, unless the author gave one.
@@ -292,9 +296,9 @@ class JourneySpec:
     them. `parts` are the journeys that a concierge is made of, by id, and `otherwise` says what it
     does with a message that starts none of them. `has_repair` says whether it declares repair
     patterns, or where it may be interrupted. `is_marked` says that its class is `__abstract__`.
-    `unset` are names that something reads and nothing sets, each with a warning: they have to come
-    from outside. `stranded` is one of `STRANDED`. `is_of_the_moment` says that it is made for one
-    context, see `at`. `where` names it in messages.
+    `stranded` is one of `STRANDED`. `is_of_the_moment` says that it is made for one context, see
+    `at`. `where` names it in messages. `judged` are its warnings and the names that nothing sets,
+    where what it was read from says more of them than its parts.
     """
 
     id: str
@@ -308,7 +312,6 @@ class JourneySpec:
     reachable: frozenset[str]
     sensitive: bool
     version: str
-    warnings: tuple[Fault, ...] = ()
     guidelines: tuple[GuidelineSpec, ...] = ()
     tools: Mapping[str, ToolSpec] = field(default_factory=dict)
     activation: tuple[BaseTrigger, ...] = ()
@@ -330,9 +333,35 @@ class JourneySpec:
     silence: Silence | None = None
     has_repair: bool = False
     is_marked: bool = False
-    unset: tuple[tuple[str, Fault], ...] = ()
     is_of_the_moment: bool = False
     where: str = ""
+    judged: Judged | None = None
+
+    @property
+    def warnings(self) -> tuple[Fault, ...]:
+        """Probable mistakes in it."""
+        return self._judged[0]
+
+    @property
+    def unset(self) -> tuple[tuple[str, Fault], ...]:
+        """Names that something reads and nothing sets, each with a warning.
+
+        They have to come from outside.
+        """
+        return self._judged[1]
+
+    @cached_property
+    def _judged(self) -> Judged:
+        if self.judged is not None:
+            return self.judged
+        # A turn needs no warnings.
+        from journeygraph.journeys.spec.warning_signs import (  # noqa: PLC0415
+            kept_names,
+            unset_names,
+            warnings_of,
+        )
+
+        return tuple(warnings_of(self)), tuple(unset_names(self, kept_names(self)))
 
     @cached_property
     def moments(self) -> tuple[str, ...]:

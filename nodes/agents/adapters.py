@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cachetools import LRUCache
@@ -91,19 +92,32 @@ def _function(name: str, call: AgentCall, overdue: Overdue) -> CallAgent:
     body = own if inspect.isroutine(own) else getattr(own, "__call__", own)  # noqa: B004
 
     streams, is_async = inspect.isasyncgenfunction(body), inspect.iscoroutinefunction(body)
+    run = partial(_called, call)
 
     async def answer(payload: Payload, say: OutputSink) -> Any:
         with contained():
             if is_async:
-                return await call(payload)
+                return await run(payload)
             if streams:
-                return await _gathered(call(payload), say)
-            result = await in_thread(name, call, payload, overdue)
+                return await _gathered(run(payload), say)
+            result = await in_thread(name, run, payload, overdue)
             if hasattr(result, "__aiter__"):
                 return await _gathered(result, say)
             return await result if inspect.isawaitable(result) else result
 
     return answer
+
+
+def _called(call: AgentCall, payload: Payload) -> Any:
+    if call.names is None or (call.first and call.first not in payload):
+        return call.function(payload)
+    if missing := [name for name in call.required if name not in payload]:
+        raise TypeError(
+            f"it takes {', '.join(missing)}, which have no values here; it was given: "
+            f"{', '.join(payload)}"
+        )
+    taken = payload if call.open else [name for name in call.names if name in payload]
+    return call.function(**{name: payload[name] for name in taken})
 
 
 async def _gathered(parts: AsyncIterator[Any], say: OutputSink) -> Any:

@@ -13,15 +13,15 @@ from functools import partial
 from typing import Any
 
 from journeygraph.journeys import JourneyConfig, ModelError
-from journeygraph.nodes.authored import contained
-from journeygraph.nodes.breaker import BreakerOpenError, breaker_of
+from journeygraph.nodes.authored import BreakerOpenError, contained
+from journeygraph.nodes.breaker import breaker_of
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import cleaned
 from journeygraph.nodes.llm.client import RUN_CONFIG, ChatAnswer, ChatClient, Message
 from journeygraph.nodes.llm.structured import REPLY, SchemaMisfit, object_in
 from journeygraph.nodes.state.messages import text_of
 from journeygraph.nodes.state.session import Turn
-from journeygraph.nodes.telemetry import ModelSpan, breaker_changed
+from journeygraph.nodes.telemetry.model_span import ModelSpan, breaker_changed
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may well succeed a moment later."""

@@ -10,7 +10,6 @@ from cachetools import LRUCache, cached
 
 from journeygraph.journeys import JourneySpec, Texts, Validation
 from journeygraph.journeys.declarations.guidelines import GuidelineSpec
-from journeygraph.nodes.replies.folding import as_read
 from journeygraph.nodes.state.session import Guided, Turn
 
 GuidelineSpecs = tuple[GuidelineSpec, ...]
@@ -54,7 +53,9 @@ def _required(guidelines: GuidelineSpecs) -> tuple[GuidelineSpecs, tuple[str, ..
 
 
 def _personal(phrases: Sequence[str]) -> Iterator[str]:
-    from journeygraph.nodes.replies.pii import MASKS, Detector  # noqa: PLC0415 - only where it is needed
+    # Few journeys check their replies.
+    from journeygraph.nodes.replies.folding import as_read  # noqa: PLC0415
+    from journeygraph.nodes.replies.pii import MASKS, Detector  # noqa: PLC0415
 
     detector = Detector(MASKS)
     for text in map(as_read, phrases):

@@ -17,12 +17,10 @@ from journeygraph.nodes.telemetry.otel import (
 )
 from journeygraph.nodes.telemetry.span import (
     AgentSpan,
-    ModelSpan,
     PathwaySpan,
     PipelineSpan,
     ToolSpan,
     TurnSpan,
-    breaker_changed,
     no_steps,
     phase,
     pseudonym,
@@ -31,12 +29,10 @@ from journeygraph.nodes.telemetry.span import (
 __all__ = [
     "JOURNEY",
     "AgentSpan",
-    "ModelSpan",
     "PathwaySpan",
     "PipelineSpan",
     "ToolSpan",
     "TurnSpan",
-    "breaker_changed",
     "continuing",
     "measure",
     "no_steps",

@@ -8,12 +8,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import lru_cache
 from threading import Lock
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
@@ -35,12 +33,10 @@ from journeygraph.nodes.telemetry.otel import (
 OK, FAILED, CANCELLED, PAUSED = "ok", "failed", "cancelled", "paused"
 """Outcome of a span."""
 OUTCOME = "journeygraph.outcome"
-_OPERATION, _WORKFLOW = "gen_ai.operation.name", "gen_ai.workflow.name"
-_AGENT, _TOOL = "gen_ai.agent.name", "gen_ai.tool.name"
-_MODEL, _PROVIDER = "gen_ai.request.model", "gen_ai.provider.name"
+OPERATION, _WORKFLOW = "gen_ai.operation.name", "gen_ai.workflow.name"
+AGENT, _TOOL = "gen_ai.agent.name", "gen_ai.tool.name"
 _PATH = "journeygraph.agent.path"
 _PATTERN, _STATUS = "journeygraph.pattern", "journeygraph.pipeline.status"
-_PURPOSE, _TRY = "journeygraph.purpose", "journeygraph.try"
 PATHWAY = "journeygraph.pathway.id"
 SLACK = 0.05
 """Seconds by which the clock of an agent's limit may have begun before ours."""
@@ -372,7 +368,7 @@ class TurnSpan(Span):
         """
         known = {"tenant": tenant} if tenant else {}
         attributes = {
-            _OPERATION: "invoke_workflow",
+            OPERATION: "invoke_workflow",
             _WORKFLOW: journey,
             "gen_ai.conversation.id": session,
             "journeygraph.journey.version": version,
@@ -476,7 +472,7 @@ class PipelineSpan(Span):
     def __init__(self, path: str, pattern: str) -> None:
         name = path.rpartition("/")[2]
         attributes = {
-            _OPERATION: "invoke_workflow",
+            OPERATION: "invoke_workflow",
             _WORKFLOW: name,
             _PATH: path,
             _PATTERN: pattern,
@@ -498,7 +494,7 @@ class AgentSpan(Span):
     """One try of an agent; in a pipeline, under the path of names that leads to it."""
 
     is_authored = True
-    metric, labels = "gen_ai.invoke_agent.duration", (_AGENT, OUTCOME)
+    metric, labels = "gen_ai.invoke_agent.duration", (AGENT, OUTCOME)
 
     def __init__(self, path: str, timeout: float | None = None) -> None:
         """Make the span of a try.
@@ -507,7 +503,7 @@ class AgentSpan(Span):
             timeout: The seconds that it has; who cancels it then does so because its time is up.
         """
         name = path.rpartition("/")[2]
-        attributes = {_OPERATION: "invoke_agent", _AGENT: name, _PATH: path, **_where()}
+        attributes = {OPERATION: "invoke_agent", AGENT: name, _PATH: path, **pathway_here()}
         super().__init__("agent", f"invoke_agent {name}", attributes, label=path)
         self._timeout = timeout
         self._mask: Callable[[str], str] | None = None
@@ -565,131 +561,16 @@ class ToolSpan(Span):
     """One call of a tool by an agent's model, or of a retriever, whose kind is "datastore"."""
 
     is_authored = True
-    metric, labels = "gen_ai.execute_tool.duration", (_TOOL, _AGENT)
+    metric, labels = "gen_ai.execute_tool.duration", (_TOOL, AGENT)
 
     def __init__(self, tool: str, agent: str, *, kind: str = "function") -> None:
-        attributes = {_OPERATION: "execute_tool", _TOOL: tool, _AGENT: agent}
+        attributes = {OPERATION: "execute_tool", _TOOL: tool, AGENT: agent}
         attributes["gen_ai.tool.type"] = kind
         step = "tool" if kind == "function" else "retriever"
         super().__init__(step, f"execute_tool {tool}", attributes)
 
 
-def breaker_changed(*, opened: bool, agent: str = "", model: str = "") -> None:
-    """Report that an agent or a model failed so often that it is not called, or answers again.
-
-    Args:
-        opened: False: it answers again.
-    """
-    labels = {_AGENT: agent.rpartition("/")[2], **_where()} if agent else {_MODEL: model}
-    who = {"agent": agent} if agent else {"model": model}
-    measure("journeygraph.breaker.open", labels, int(opened))
-    if not opened:
-        report(logging.INFO, "breaker_closed", **who)
-        return
-    measure("journeygraph.breaker.opened", labels)
-    report(logging.WARNING, "breaker_opened", **who)
-
-
-def _where() -> dict[str, str]:
+def pathway_here() -> dict[str, str]:
+    """Return the attribute of the pathway that runs here; nothing outside of a journey."""
     pathway = scope.get().get("pathway")
     return {PATHWAY: pathway} if pathway else {}
-
-
-# LangChain's packages, and what the conventions call the providers that they talk to.
-_PROVIDERS = {
-    "anthropic": "anthropic",
-    "aws": "aws.bedrock",
-    "cohere": "cohere",
-    "deepseek": "deepseek",
-    "google_genai": "gcp.gemini",
-    "google_vertexai": "gcp.vertex_ai",
-    "groq": "groq",
-    "ibm": "ibm.watsonx.ai",
-    "mistralai": "mistral_ai",
-    "openai": "openai",
-    "perplexity": "perplexity",
-    "xai": "x_ai",
-}
-# What a server says of itself is taken only where it can be nothing but a name.
-_NAME = re.compile(r"[\w.:/@-]{1,128}", re.ASCII)
-
-
-class ModelSpan(Span):
-    """One request to a model; trying again is another one."""
-
-    is_client = True
-    metric, labels = "gen_ai.client.operation.duration", (_OPERATION, _PROVIDER, _MODEL)
-    shown: ClassVar[Mapping[str, str]] = {
-        _PURPOSE: "purpose",
-        _TRY: "attempt",
-        "gen_ai.usage.input_tokens": "input_tokens",
-        "gen_ai.usage.output_tokens": "output_tokens",
-        "gen_ai.usage.cache_read.input_tokens": "cached_tokens",
-        "gen_ai.usage.reasoning.output_tokens": "reasoning_tokens",
-    }
-
-    def __init__(self, model: Any, name: str | None, *, purpose: str, number: int) -> None:
-        """Make the span of a request.
-
-        Args:
-            model: The LangChain chat model.
-            name: The model's name where it is not asked by its own.
-            purpose: The purpose of the call, such as "understanding" or "answer".
-            number: 1 for the first try.
-        """
-        asked = name or _own_name(model)
-        attributes = {
-            _OPERATION: "chat",
-            _PROVIDER: provider_of(model.__class__),
-            **({_MODEL: asked} if asked else {}),
-            "gen_ai.output.type": "json",
-            _PURPOSE: purpose,
-            _TRY: number,
-        }
-        super().__init__("model", f"chat {asked}".strip(), attributes)
-
-    def answered(self, message: Any) -> None:
-        """Record what came with an answer: its tokens, and why it ended."""
-        usage: Mapping[str, Any] = message.usage_metadata or {}
-        for kind in ("input", "output"):
-            if isinstance(count := usage.get(f"{kind}_tokens"), int):
-                self.attributes[f"gen_ai.usage.{kind}_tokens"] = count
-        if cached := (usage.get("input_token_details") or {}).get("cache_read"):
-            self.attributes["gen_ai.usage.cache_read.input_tokens"] = cached
-        if thought := (usage.get("output_token_details") or {}).get("reasoning"):
-            self.attributes["gen_ai.usage.reasoning.output_tokens"] = thought
-        of_itself = message.response_metadata
-        for attribute, key in (("response.model", "model_name"), ("response.id", "id")):
-            if found := _name_in(of_itself.get(key)):
-                self.attributes[f"gen_ai.{attribute}"] = found
-        reason = _name_in(of_itself.get("finish_reason") or of_itself.get("stop_reason"))
-        if reason:
-            self.attributes["gen_ai.response.finish_reasons"] = [reason]
-
-    def measure(self) -> None:
-        """Take its time, and its tokens where they were counted."""
-        super().measure()
-        for kind in ("input", "output"):
-            if (count := self.attributes.get(f"gen_ai.usage.{kind}_tokens")) is not None:
-                labels = {**self.labelled(), "gen_ai.token.type": kind}
-                measure("gen_ai.client.token.usage", labels, count)
-
-
-def _own_name(model: Any) -> str:
-    name = getattr(model, "model_name", None) or getattr(model, "model", None)
-    return name if isinstance(name, str) else ""
-
-
-def _name_in(value: Any) -> str | None:
-    return value if isinstance(value, str) and _NAME.fullmatch(value) else None
-
-
-@lru_cache(maxsize=256)
-def provider_of(kind: type) -> str:
-    """Return the provider that a class of chat models talks to, as the conventions name it."""
-    for base in kind.__mro__:
-        package = base.__module__.partition(".")[0].removeprefix("langchain_")
-        if package in _PROVIDERS and base.__module__.startswith("langchain_"):
-            is_azure = package == "openai" and base.__name__.startswith("Azure")
-            return "azure.ai.openai" if is_azure else _PROVIDERS[package]
-    return kind.__module__.partition(".")[0]

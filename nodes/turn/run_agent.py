@@ -20,7 +20,6 @@ from journeygraph.nodes.payloads import (
     task_of,
     typed,
 )
-from journeygraph.nodes.pipelines.memory import breaker_of
 from journeygraph.nodes.pipelines.rules import rules_of
 from journeygraph.nodes.pipelines.work import Brief, Member, Work
 from journeygraph.nodes.services import Services
@@ -28,7 +27,7 @@ from journeygraph.nodes.state.confirmation import Consent
 from journeygraph.nodes.state.effects import EFFECTS
 from journeygraph.nodes.state.form_state import FORM
 from journeygraph.nodes.state.session import PARTING, AgentOutput, Pending, Turn, Update
-from journeygraph.nodes.telemetry import AgentSpan, breaker_changed
+from journeygraph.nodes.telemetry import AgentSpan
 
 if TYPE_CHECKING:
     from journeygraph.nodes.agents.model_agent import Speculation
@@ -144,6 +143,10 @@ async def guarded(call: Callable[[], Awaitable[Any]], member: Member, came: floa
     """Call an agent, unless its breaker is open; report the outcome to the breaker."""
     if member.pipeline.limits.breaker_failures is None:
         return await call()
+    # Few agents have one.
+    from journeygraph.nodes.pipelines.memory import breaker_of  # noqa: PLC0415
+    from journeygraph.nodes.telemetry.model_span import breaker_changed  # noqa: PLC0415
+
     breaker = breaker_of(member.pipeline, member.name)
 
     def failed(error: BaseException) -> bool | None:

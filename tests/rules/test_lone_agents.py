@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from journeygraph import NEVER, Call, Field, Journey, Pathway, Pipeline
-from journeygraph.graphs.pathway import runs_in_place
+from journeygraph.graphs.pipelines.running_nodes import runs_in_place
 from tests.support.solo import APOLOGY, Solo, reason
 
 HELLO: Any = {"messages": [{"role": "user", "content": "hello"}]}

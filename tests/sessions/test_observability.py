@@ -23,7 +23,7 @@ from journeygraph import (
 )
 from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, UseTool, leads_nowhere
 from journeygraph.nodes.telemetry import pseudonym
-from journeygraph.nodes.telemetry.span import provider_of
+from journeygraph.nodes.telemetry.model_span import provider_of
 from tests.support import api, model_shop, watching
 from tests.support.clerks import clerk, said, staff
 from tests.support.solo import APOLOGY, Solo

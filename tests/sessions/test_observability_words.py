@@ -27,7 +27,8 @@ from journeygraph import (
     Transition,
 )
 from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, UseTool
-from journeygraph.nodes.telemetry import ModelSpan, pseudonym, report
+from journeygraph.nodes.telemetry import pseudonym, report
+from journeygraph.nodes.telemetry.model_span import ModelSpan
 from journeygraph.server.logs import formatter, write_logs
 from journeygraph.server.settings import Settings
 from tests.http.test_serve import stopped
