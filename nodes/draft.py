@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -35,7 +35,6 @@ from journeygraph.nodes.state.dialogue_state import (
     add_attempts,
     with_dialogue,
 )
-from journeygraph.nodes.state.effects import step_renamed
 from journeygraph.nodes.state.escalation import release, takeover_of
 from journeygraph.nodes.state.form_state import (
     FormState,
@@ -51,7 +50,6 @@ from journeygraph.nodes.state.session import (
     PARTING,
     AgentOutput,
     Fired,
-    Frame,
     Judged,
     Position,
     SessionState,
@@ -483,33 +481,10 @@ def migrated(spec: JourneySpec, position: Position) -> Position:
     What the journey's `__migrations__` does not name stays as it is; the names that a session of
     this version has are this version's.
     """
-
-    def renamed(id_: str) -> str:
-        return spec.migrations.get(id_, id_)
-
     if not spec.migrations or position["version"] == spec.version:
         return position
-    stack = [Frame(**{**f, "pathway": renamed(f["pathway"])}) for f in position["stack"]]
-    after: Position = {**position, "pathway": renamed(position["pathway"]), "stack": stack}
-    if visits := position.get("visits"):
-        after["visits"] = {renamed(id_): visit for id_, visit in visits.items()}
-    if talk := position.get("talk"):
-        after["talk"] = _renamed(talk, renamed)
-    return after
-
-
-def _renamed(talk: Any, renamed: Callable[[str], str]) -> Any:
-    kept: Any = {**talk}
-    for name in ("confirmed", "finished"):
-        kept[name] = [renamed(id_) for id_ in kept.get(name, [])]
-    for name in ("taken", "unsure"):
-        kept[name] = [step_renamed(step, renamed) for step in kept.get(name, [])]
-    done = kept.get("done", {})
-    kept["done"] = {step_renamed(step, renamed): keys for step, keys in done.items()}
-    if (asked := kept.get("asked")) and asked["kind"] != "field":
-        options = [{**option, "id": renamed(option["id"])} for option in asked["options"]]
-        kept["asked"] = {**asked, "about": renamed(asked["about"]), "options": options}
-    return kept
+    renamed: Position = part("upgrade").renamed(spec, position)
+    return renamed
 
 
 def beginning(spec: JourneySpec, turn: Turn | None = None) -> Position:

@@ -62,6 +62,7 @@ CAPABILITIES = {
         lambda spec: any(one.personality.reword for one in (spec, *spec.parts.values())),
     ),
     "checks": Entry(f"{_NODES}.turn.validate"),
+    "outside": Entry(f"{_NODES}.turn.take_event"),
     "upgrade": Entry(f"{_NODES}.turn.upgrade"),
     "understanding": Entry(f"{_NODES}.turn.ask_model"),
     "language": Entry(f"{_NODES}.language.proposals"),

@@ -14,8 +14,9 @@ from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.collect import emptied, refused
 from journeygraph.nodes.language.expected import CHOOSING
 from journeygraph.nodes.state.dialogue_state import Asked
+from journeygraph.nodes.state.effects import step_renamed
 from journeygraph.nodes.state.form_state import field_named, is_record, settled
-from journeygraph.nodes.state.session import Position
+from journeygraph.nodes.state.session import Frame, Position
 from journeygraph.nodes.state.stack import Moved, Situation, at_entry, resumed_frame
 from journeygraph.nodes.values.reading import value_of
 from journeygraph.nodes.values.setting import Unreadable
@@ -162,3 +163,32 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "time": time.fromisoformat,
     "datetime": datetime.fromisoformat,
 }
+
+
+def renamed(spec: JourneySpec, position: Position) -> Position:
+    """Return a position with the names that its pathways have now, by `__migrations__`."""
+
+    def name_of(id_: str) -> str:
+        return spec.migrations.get(id_, id_)
+
+    stack = [Frame(**{**f, "pathway": name_of(f["pathway"])}) for f in position["stack"]]
+    after: Position = {**position, "pathway": name_of(position["pathway"]), "stack": stack}
+    if visits := position.get("visits"):
+        after["visits"] = {name_of(id_): visit for id_, visit in visits.items()}
+    if talk := position.get("talk"):
+        after["talk"] = _talk_renamed(talk, name_of)
+    return after
+
+
+def _talk_renamed(talk: Any, renamed: Callable[[str], str]) -> Any:
+    kept: Any = {**talk}
+    for name in ("confirmed", "finished"):
+        kept[name] = [renamed(id_) for id_ in kept.get(name, [])]
+    for name in ("taken", "unsure"):
+        kept[name] = [step_renamed(step, renamed) for step in kept.get(name, [])]
+    done = kept.get("done", {})
+    kept["done"] = {step_renamed(step, renamed): keys for step, keys in done.items()}
+    if (asked := kept.get("asked")) and asked["kind"] != "field":
+        options = [{**option, "id": renamed(option["id"])} for option in asked["options"]]
+        kept["asked"] = {**asked, "about": renamed(asked["about"]), "options": options}
+    return kept
