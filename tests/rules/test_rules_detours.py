@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from journeygraph import NEVER, Journey, Pathway, ReturnToPrevious, ReturnToSpecific, Transition
 from tests.support.clerks import said, staff
+from tests.support.scripts import follow
 
 
 class Loan(Journey):
@@ -53,261 +52,21 @@ class Loan(Journey):
     ]
 
 
-async def begin(talk: Any, url: str, *, context: Any = None, **config: Any) -> Any:
-    return await talk(Loan, staff(Loan), url, context=context, **config)
-
-
-# --- Stack at start -----------------------------------------------------------------------------
-
-
-async def test_a_session_begins_with_nothing_paused(talk, memory_url):
-    chat = await begin(talk, memory_url)
-
-    session = await chat.journey.get_session_state()
-
-    assert (session.current_pathway_id, session.pathway_stack) == ("search", [])
-
-
-async def test_only_a_transition_into_a_detour_pauses_a_pathway(talk, memory_url):
-    chat = await begin(talk, memory_url)
-    stacks = []
-
-    for words in ("title=Emma", "another book", "a person", "opening hours"):
-        await chat.says(words)
-        stacks.append(chat.stack)
-
-    assert chat.path == ["pickup", "search", "desk", "hours"]
-    assert stacks == [[], [], [], ["desk"]]
-
-
-async def test_going_to_and_fro_between_ordinary_pathways_never_runs_out_of_depth(talk, memory_url):
-    """Stack at start; the stack of others leaks here until the tenth turn fails."""
-
-    class Market(Journey):
-        class FruitPath(Pathway):
-            __agents__ = ["fruit"]
-            __complete_when__ = NEVER
-
-        class FishPath(Pathway):
-            __agents__ = ["fish"]
-            __complete_when__ = NEVER
-
-        __transitions__ = [
-            Transition(said("fish"), "fruit", "fish"),
-            Transition(said("fruit"), "fish", "fruit"),
-        ]
-
-    chat = await talk(Market, staff(Market), memory_url, max_pathway_depth=2)
-
-    for words in ["fish", "fruit"] * 8:
-        await chat.says(words)
-
-    assert chat.path == ["fish", "fruit"] * 8
-    assert chat.stack == []
-
-
-# --- When does a detour return ------------------------------------------------------------------
-
-
-async def test_a_detour_answers_and_the_next_message_goes_to_the_paused_pathway(talk, memory_url):
-    """When does a detour return."""
-    chat = await begin(talk, memory_url)
-    await chat.says("something by Austen")
-
-    assert await chat.says("What are your opening hours?") == "hours: What are your opening hours?"
-    assert (chat.last.pathway_id, chat.last.transition_to, chat.last.pathway_changed) == (
-        "hours",
-        "hours",
-        True,
-    )
-    assert (chat.stack, chat.last.metadata["returning"]) == (["search"], True)
-
-    assert await chat.says("Thanks, Persuasion then") == "search: Thanks, Persuasion then"
-    assert (chat.last.pathway_id, chat.last.transition_to, chat.last.pathway_changed) == (
-        "search",
-        None,
-        True,
-    )
-    assert (chat.stack, chat.last.metadata["returning"]) == ([], False)
-
-
-async def test_a_detour_returns_also_after_the_session_was_taken_up_elsewhere(talk, memory_url):
-    """When does a detour return; Frames are data (Stack at start)."""
-    chat = await begin(talk, memory_url)
-    await chat.says("opening hours?")
-    chat = await chat.restored()
-
-    session = await chat.journey.get_session_state()
-    assert (session.current_pathway_id, session.pathway_stack) == ("hours", ["search"])
-    assert session.returning
-
-    assert await chat.says("title=Emma please") == "search: title=Emma please"
-    assert chat.path == ["hours", "pickup"]
-
-
-@pytest.mark.parametrize(
-    ("words", "where"),
-    [
-        ("what is the late fee?", "fees"),  # from "*"
-        ("also on Sundays?", "desk"),  # from the detour
-        ("no, another book", "search"),  # from the paused pathway
-    ],
-)
-async def test_while_returning_a_transition_wins_over_the_return(talk, memory_url, words, where):
-    """When does a detour return: from `*`, the detour, or the paused pathway."""
-    chat = await begin(talk, memory_url, context={"title": "Emma"})
-    await chat.says("hello")
-    await chat.says("opening hours?")
-
-    assert await chat.says(words) == f"{where}: {words}"
-    assert chat.last.transition_to == where
-
-
-async def test_rules_of_a_pathway_that_is_neither_here_nor_paused_do_not_count(talk, memory_url):
-    chat = await begin(talk, memory_url)
-    await chat.says("opening hours?")
-
-    assert await chat.says("no, another book") == "search: no, another book"
-    assert chat.last.transition_to is None
-
-
-async def test_rules_of_the_paused_pathway_do_not_count_before_the_detour_is_over(talk, memory_url):
-    chat = await begin(talk, memory_url, context={"title": "Emma"})
-    await chat.says("hello")
-    await chat.says("I need a library card")
-
-    assert await chat.says("is another book needed?") == "card: is another book needed?"
-    assert chat.stack == ["pickup"]
-
-
-# --- Another detour while returning, asked for again, nested ------------------------------------
-
-
-async def test_a_finished_detour_gives_its_place_to_the_next_one(talk, memory_url):
-    """Another detour while returning."""
-    chat = await begin(talk, memory_url)
-    await chat.says("opening hours?")
-
-    assert await chat.says("and the late fee?") == "fees: and the late fee?"
-    assert chat.stack == ["search"]
-
-    assert await chat.says("fine") == "search: fine"
-    assert chat.stack == []
-
-
-async def test_a_long_row_of_detours_never_grows_the_stack(talk, memory_url):
-    """Another detour while returning."""
-    chat = await begin(talk, memory_url, max_pathway_depth=1)
-
-    for words in ["opening hours", "late fee"] * 5:
-        await chat.says(words)
-        assert chat.stack == ["search"]
-
-    assert await chat.says("enough") == "search: enough"
-
-
-async def test_a_detour_that_is_not_complete_is_paused_and_taken_up_again(talk, memory_url):
-    """Another detour while returning: only a detour that is not complete is pushed."""
-    chat = await begin(talk, memory_url)
-    await chat.says("I want a library card")
-
-    assert await chat.says("what late fee is there?") == "fees: what late fee is there?"
-    assert chat.stack == ["search", "card"]
-    chat = await chat.restored()
-
-    assert await chat.says("number=C-7") == "card: number=C-7"
-    assert (chat.stack, chat.last.metadata["returning"]) == (["search"], True)
-
-    assert await chat.says("now Emma") == "search: now Emma"
-    assert chat.stack == []
-
-
-async def test_a_detour_asked_for_again_runs_again_and_pauses_nothing(talk, memory_url):
-    """Detour asked for again while in it."""
-    chat = await begin(talk, memory_url)
-
-    for words in ("opening hours?", "opening hours on Monday?", "opening hours in May?"):
-        assert await chat.says(words) == f"hours: {words}"
-        assert chat.stack == ["search"]
-    assert chat.last.transition_to == "hours"
-    assert not chat.last.pathway_changed
-
-    assert await chat.says("thanks") == "search: thanks"
-
-
-async def test_a_paused_detour_asked_for_is_unwound_to_and_never_there_twice(talk, memory_url):
-    """Detour asked for again while in it: a target that is paused is resumed."""
-    chat = await begin(talk, memory_url)
-    await chat.says("a library card")
-    await chat.says("the late fee?")
-
-    assert await chat.says("about that library card") == "card: about that library card"
-    assert chat.stack == ["search"]
-    assert chat.last.transition_to == "card"
-
-
-async def test_a_multi_turn_detour_stays_until_it_has_what_it_needs(talk, memory_url):
-    """Multi-turn detour."""
-    chat = await begin(talk, memory_url)
-    await chat.says("a library card, please")
-
-    assert await chat.says("how long does it take?") == "card: how long does it take?"
-    assert not chat.last.metadata["returning"]
-    chat = await chat.restored()
-    assert await chat.says("here it is: number=C-9") == "card: here it is: number=C-9"
-    assert chat.last.metadata["returning"]
-
-    assert await chat.says("title=Emma") == "search: title=Emma"
-    assert chat.path == ["card", "card", "card", "pickup"]
-
-
-# --- Plain transition inside a detour -----------------------------------------------------------
-
-
-async def test_a_plain_transition_to_the_paused_pathway_unwinds_to_it(talk, memory_url):
-    """Plain transition inside a detour: target on the stack."""
-    chat = await begin(talk, memory_url)
-    await chat.says("a library card")
-    await chat.says("what late fee?")
-    await chat.says("so, the library card")
-
-    assert await chat.says("back to the shelves") == "search: back to the shelves"
-    assert (chat.last.pathway_id, chat.stack) == ("search", [])
-    assert "stack_cleared" not in await chat.audited()
-
-
-async def test_a_plain_transition_to_anywhere_else_clears_the_stack_with_a_row(talk, memory_url):
-    """Plain transition inside a detour: the conversation moved on."""
-    chat = await begin(talk, memory_url)
-    await chat.says("a library card")
-    await chat.says("what late fee?")
-
-    assert await chat.says("give me a person") == "desk: give me a person"
-    assert (chat.stack, chat.last.metadata["returning"]) == ([], False)
-    cleared = [row for row in await chat.journey.audit() if row.kind == "stack_cleared"]
-    assert [(row.turn, row.from_pathway, row.to_pathway) for row in cleared] == [
-        (3, "fees", "desk")
+class Market(Journey):
+    """Two ordinary pathways that lead to each other."""
+
+    class FruitPath(Pathway):
+        __agents__ = ["fruit"]
+        __complete_when__ = NEVER
+
+    class FishPath(Pathway):
+        __agents__ = ["fish"]
+        __complete_when__ = NEVER
+
+    __transitions__ = [
+        Transition(said("fish"), "fruit", "fish"),
+        Transition(said("fruit"), "fish", "fruit"),
     ]
-    assert "search" in cleared[0].reason
-    assert "card" in cleared[0].reason
-
-    assert await chat.says("hello?") == "desk: hello?"
-
-
-async def test_the_audit_says_of_every_detour_when_it_was_entered_and_left(talk, memory_url):
-    chat = await begin(talk, memory_url)
-    for words in ("library card", "late fee", "opening hours", "go on", "a person"):
-        await chat.says(words)
-
-    audit = await chat.journey.audit()
-    entered = [row.to_pathway for row in audit if row.kind == "detour_entered"]
-    left = [row.from_pathway for row in audit if row.kind == "detour_left"]
-
-    assert entered == ["card", "fees", "hours"]
-    assert left == ["fees", "hours", "card"]
-
-
-# --- ReturnToSpecific ---------------------------------------------------------------------------
 
 
 class Clinic(Journey):
@@ -342,63 +101,225 @@ class Clinic(Journey):
     ]
 
 
-async def vet(talk: Any, url: str, *before: str, **config: Any) -> Any:
-    chat = await talk(Clinic, staff(Clinic), url, **config)
-    for words in before:
-        await chat.says(words)
-    return chat
+class SlowClinic(Clinic):
+    """A vet who has to be sure before the animal is another one."""
+
+    class WrongAnimalPath(Pathway):
+        __agents__ = ["wrong"]
+        __complete_when__ = ["sure"]
+        __return_behavior__ = ReturnToSpecific("animal")
 
 
-async def test_a_detour_with_a_target_clears_the_stack_and_goes_there(talk, memory_url):
-    """ReturnToSpecific: the target is not paused."""
-    chat = await vet(talk, memory_url, "kind=cat", "wrong animal")
-    assert (chat.last.pathway_id, chat.stack) == ("wrong_animal", ["visit"])
+STACK_AT_START = {
+    "only a transition into a detour pauses a pathway": """
+        title=Emma -> pickup; paused
+        another book -> search; paused
+        a person -> desk; paused
+        opening hours -> hours; paused desk
+        """,
+}
+WHEN_DOES_A_DETOUR_RETURN = {
+    "it answers, and the next message goes to the paused pathway": """
+        by Austen -> search; unmoved
+        opening hours? -> hours; to hours; moved; paused search; returning
+        Persuasion then -> search; to; moved; paused; staying; says search: Persuasion then
+        """,
+    "also after the session was taken up elsewhere": """
+        opening hours? -> hours; returning; paused search
+        (restart)
+        title=Emma please -> pickup; says search: title=Emma please
+        """,
+    "while it returns, a transition from everywhere wins": """
+        title=Emma -> pickup
+        opening hours? -> hours
+        the late fee? -> fees; to fees; says fees: the late fee?
+        """,
+    "while it returns, a transition from the detour wins": """
+        title=Emma -> pickup
+        opening hours? -> hours
+        also on Sundays? -> desk; to desk; says desk: also on Sundays?
+        """,
+    "while it returns, a transition from the paused pathway wins": """
+        title=Emma -> pickup
+        opening hours? -> hours
+        another book -> search; to search; says search: another book
+        """,
+    "rules of a pathway that is neither here nor paused do not count": """
+        opening hours? -> hours
+        no, another book -> search; to; says search: no, another book
+        """,
+    "rules of the paused pathway do not count before the detour is over": """
+        title=Emma -> pickup
+        I need a library card -> card
+        is another book needed? -> card; paused pickup; says card: is another book needed?
+        """,
+    "one of several turns stays until it has what it needs": """
+        a library card, please -> card
+        how long does it take? -> card; staying; says card: how long does it take?
+        (restart)
+        number=C-9 -> card; returning; says card: number=C-9
+        title=Emma -> pickup; says search: title=Emma
+        """,
+}
+ANOTHER_DETOUR = {
+    "a finished detour gives its place to the next one": """
+        opening hours? -> hours
+        and the late fee? -> fees; paused search; says fees: and the late fee?
+        fine -> search; paused; says search: fine
+        """,
+    "one that is not complete is paused and taken up again": """
+        I want a library card -> card
+        what late fee is there? -> fees; paused search card; says fees: what late fee is there?
+        (restart)
+        number=C-7 -> card; paused search; returning; says card: number=C-7
+        now Emma -> search; paused; says search: now Emma
+        """,
+    "asked for again it runs again and pauses nothing": """
+        opening hours? -> hours; paused search
+        opening hours on Monday? -> hours; paused search; says hours: opening hours on Monday?
+        opening hours in May? -> hours; paused search; to hours; unmoved
+        thanks -> search; says search: thanks
+        """,
+    "asked for while it is paused it is unwound to and never there twice": """
+        a library card -> card
+        the late fee? -> fees
+        about that library card -> card; to card; paused search; says card: about that library card
+        """,
+}
+LOANS = STACK_AT_START | WHEN_DOES_A_DETOUR_RETURN | ANOTHER_DETOUR
 
-    assert await chat.says("it is a dog") == "animal: it is a dog"
-    assert (chat.stack, chat.last.pathway_changed, chat.last.transition_to) == ([], True, None)
-    assert "stack_cleared" in await chat.audited()
+
+@pytest.mark.parametrize("held", LOANS)
+async def test_a_detour_is_entered_and_left_as_the_rules_say(held, talk, memory_url):
+    chat = await talk(Loan, staff(Loan), memory_url)
+
+    await follow(chat, LOANS[held])
 
 
-async def test_a_detour_with_a_target_unwinds_to_it_where_it_is_paused(talk, memory_url):
-    """ReturnToSpecific: unwinds to its target if paused there."""
-    chat = await vet(talk, memory_url, "insurance", "wrong animal")
-    assert chat.stack == ["animal", "insurance"]
-    chat = await chat.restored()
+async def test_a_plain_transition_to_the_paused_pathway_unwinds_to_it(talk, memory_url):
+    """Plain transition inside a detour: target on the stack."""
+    chat = await talk(Loan, staff(Loan), memory_url)
+    await follow(
+        chat,
+        """
+        a library card -> card
+        what late fee? -> fees
+        so, the library card -> card
+        back to the shelves -> search; paused; says search: back to the shelves
+        """,
+    )
 
-    assert await chat.says("it is a dog") == "animal: it is a dog"
-    assert chat.stack == []
     assert "stack_cleared" not in await chat.audited()
 
 
-async def test_while_returning_the_rules_of_the_target_count(talk, memory_url):
-    """ReturnToSpecific: the rules of that target count as those of the paused pathway."""
-    chat = await vet(talk, memory_url, "kind=cat", "wrong animal")
+async def test_going_to_and_fro_between_ordinary_pathways_never_runs_out_of_depth(talk, memory_url):
+    """Stack at start; the stack of others leaks here until the tenth turn fails."""
+    chat = await talk(Market, staff(Market), memory_url, max_pathway_depth=2)
 
-    assert await chat.says("there are two of them") == "animal: there are two of them"
-    assert (chat.last.transition_to, chat.context["pair"]) == ("animal", "yes")
-    assert chat.stack == []
+    await follow(chat, "fish -> fish; paused\nfruit -> fruit; paused\n" * 8)
 
 
-async def test_while_returning_to_a_target_the_rules_of_the_paused_pathway_do_not(talk, memory_url):
-    """ReturnToSpecific: in place of those of the paused pathway."""
-    chat = await vet(talk, memory_url, "kind=cat", "wrong animal")
+async def test_a_long_row_of_detours_never_grows_the_stack(talk, memory_url):
+    """Another detour while returning."""
+    chat = await talk(Loan, staff(Loan), memory_url, max_pathway_depth=1)
+    to_and_fro = "opening hours -> hours; paused search\nlate fee -> fees; paused search\n"
 
-    assert await chat.says("in the evening") == "animal: in the evening"
-    assert (chat.last.transition_to, "late" in chat.context) == (None, False)
+    await follow(chat, to_and_fro * 5 + "enough -> search; says search: enough")
 
 
-async def test_the_rules_of_the_target_count_only_while_returning(talk, memory_url):
-    """ReturnToSpecific: only while returning."""
+async def test_a_plain_transition_to_anywhere_else_clears_the_stack_with_a_row(talk, memory_url):
+    """Plain transition inside a detour: the conversation moved on."""
+    chat = await talk(Loan, staff(Loan), memory_url)
+    await follow(
+        chat,
+        """
+        a library card -> card
+        what late fee? -> fees
+        give me a person -> desk; paused; staying; says desk: give me a person
+        hello? -> desk; says desk: hello?
+        """,
+    )
 
-    class Slow(Clinic):
-        class WrongAnimalPath(Pathway):
-            __agents__ = ["wrong"]
-            __complete_when__ = ["sure"]
-            __return_behavior__ = ReturnToSpecific("animal")
+    cleared = [row for row in await chat.journey.audit() if row.kind == "stack_cleared"]
+    assert [(row.turn, row.from_pathway, row.to_pathway) for row in cleared] == [
+        (3, "fees", "desk")
+    ]
+    assert "search" in cleared[0].reason
+    assert "card" in cleared[0].reason
 
-    chat = await talk(Slow, staff(Slow), memory_url, context={"kind": "cat"})
-    await chat.says("hello")
-    await chat.says("wrong animal")
 
-    assert await chat.says("two of them") == "wrong: two of them"
-    assert chat.last.transition_to is None
+async def test_the_audit_says_of_every_detour_when_it_was_entered_and_left(talk, memory_url):
+    chat = await talk(Loan, staff(Loan), memory_url)
+    for words in ("library card", "late fee", "opening hours", "go on", "a person"):
+        await chat.says(words)
+
+    audit = await chat.journey.audit()
+    entered = [row.to_pathway for row in audit if row.kind == "detour_entered"]
+    left = [row.from_pathway for row in audit if row.kind == "detour_left"]
+
+    assert entered == ["card", "fees", "hours"]
+    assert left == ["fees", "hours", "card"]
+
+
+# --- ReturnToSpecific ---------------------------------------------------------------------------
+
+# what is held: the journey, the conversation, and whether the stack is cleared
+VISITS = {
+    "the target is not paused: the stack is cleared": (
+        Clinic,
+        """
+        kind=cat -> visit
+        wrong animal -> wrong_animal; paused visit
+        it is a dog -> visit; ran animal; paused; moved; to; says animal: it is a dog
+        """,
+        True,
+    ),
+    "the target is paused: it is unwound to": (
+        Clinic,
+        """
+        insurance -> insurance
+        wrong animal -> wrong_animal; paused animal insurance
+        (restart)
+        it is a dog -> animal; paused; says animal: it is a dog
+        """,
+        False,
+    ),
+    "while returning the rules of the target count": (
+        Clinic,
+        """
+        kind=cat -> visit
+        wrong animal -> wrong_animal
+        there are two of them -> animal; to animal; paused; knows kind=cat pair=yes
+        """,
+        True,
+    ),
+    "while returning the rules of the paused pathway do not": (
+        Clinic,
+        """
+        kind=cat -> visit
+        wrong animal -> wrong_animal
+        in the evening -> visit; ran animal; to; knows kind=cat
+        """,
+        True,
+    ),
+    "the rules of the target count only while returning": (
+        SlowClinic,
+        """
+        kind=cat -> visit
+        wrong animal -> wrong_animal
+        two of them -> wrong_animal; to; says wrong: two of them
+        """,
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("held", VISITS)
+async def test_a_detour_with_a_target_returns_to_it(held, talk, memory_url):
+    """ReturnToSpecific."""
+    journey, script, cleared = VISITS[held]
+    chat = await talk(journey, staff(journey), memory_url)
+
+    await follow(chat, script)
+
+    assert ("stack_cleared" in await chat.audited()) is cleared
