@@ -147,20 +147,6 @@ async def test_an_input_may_have_any_name(key):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        pytest.param("just text", "just text", id="text"),
-        pytest.param({"response": "a dict"}, "a dict", id="dict"),
-        pytest.param({"role": "assistant", "content": "a message"}, "a message", id="message"),
-    ],
-)
-async def test_an_agent_may_give_text_a_dict_or_a_message(given, expected):
-    result = await Pipeline.sequential([Marked("a", lambda payload: given)]).run(message="hello")
-
-    assert result["response"] == expected
-
-
-@pytest.mark.parametrize(
     "given",
     [
         pytest.param(42, id="a number"),

@@ -11,7 +11,6 @@ from journeygraph import (
     NEVER,
     InputField,
     Journey,
-    MergeStrategy,
     OutputField,
     Pathway,
     Pipeline,
@@ -89,17 +88,6 @@ async def test_a_graceful_pipeline_answers_though_an_agent_hangs(talk, memory_ur
 
     assert reply == mark("quick")
     assert "agent_failed:slow" in chat.last.metadata["flags"]
-
-
-async def test_what_agents_give_at_once_is_merged_as_the_journey_says(talk, memory_url):
-    one = Marked("one", lambda payload: {"response": "a", "tags": ["x", "y"], "cost": 2})
-    two = Marked("two", lambda payload: {"response": "b", "tags": ["y", "z"], "cost": 3})
-    kept = {"tags": MergeStrategy.APPEND, "cost": MergeStrategy.SUM}
-    chat = await talk(of(Pipeline.parallel([one, two]), __accumulate__=kept), {}, memory_url)
-
-    await chat.says("hello")
-
-    assert chat.context == {"tags": ["x", "y", "y", "z"], "cost": 5}
 
 
 class Bill(Signature):

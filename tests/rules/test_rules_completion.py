@@ -16,6 +16,7 @@ from journeygraph import (
     Transition,
 )
 from tests.support.clerks import gives, said, staff
+from tests.support.scripts import follow
 
 CLOSING = "We are all done here. If you need anything else, just say so."
 
@@ -73,15 +74,248 @@ async def seated(talk: Any, url: str, *before: str, **others: Any) -> Any:
 ORDERED = ("guests=4 day=Friday", "dish=soup")
 
 
-# --- When is a pathway complete: declared -------------------------------------------------------
+class Laundry(Journey):
+    """Wash clothes; nothing says when a step is complete."""
+
+    class BringPath(Pathway):
+        __agents__ = ["bring"]
+        __next__ = "wash"
+
+    class WashPath(Pathway):
+        __agents__ = ["wash"]
+        __next__ = "collect"
+
+    class CollectPath(Pathway):
+        __agents__ = ["collect"]
+        __runs_on_arrival__ = True
+
+    class PricePath(Pathway):
+        __agents__ = ["price"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [
+        Transition(said("how much"), to_pathway="price"),
+        Transition(said("hotter"), "wash", "wash"),
+    ]
 
 
-async def test_a_pathway_is_complete_when_all_its_names_are_there(talk, memory_url):
-    """When is a pathway complete: names."""
-    chat = await seated(talk, memory_url, "guests=4", "day=Friday")
+class Reset(Dinner):
+    """What was noted of the day can be taken back."""
 
-    assert chat.path == ["party", "menu"]
-    assert (chat.last.pathway_changed, chat.last.transition_to) == (True, None)
+    __transitions__ = [
+        Transition(said("no, wait"), to_pathway="party", context_update={"day": "clear:"})
+    ]
+
+
+class Fitting(Journey):
+    """A function of the context says when the shoe fits."""
+
+    class ShoePath(Pathway):
+        __agents__ = ["shoe"]
+        __accumulate__ = ["size"]
+        __complete_when__ = lambda context: int(context["size"]) >= 40  # noqa: E731
+        __next__ = "till"
+
+    class TillPath(Pathway):
+        __agents__ = ["till"]
+
+
+class Bar(Journey):
+    """Nothing completes the counter."""
+
+    class CounterPath(Pathway):
+        __agents__ = ["barkeeper"]
+        __complete_when__ = NEVER
+        __next__ = "door"
+
+    class DoorPath(Pathway):
+        __agents__ = ["doorman"]
+
+    __transitions__ = [Transition(said("goodbye"), to_pathway="door")]
+
+
+class Form(Journey):
+    """The second pathway runs on arrival, and has a criterion of its own."""
+
+    class NamePath(Pathway):
+        __agents__ = ["name"]
+        __next__ = "age"
+
+    class AgePath(Pathway):
+        __agents__ = ["age"]
+        __accumulate__ = ["years"]
+        __complete_when__ = ["years"]
+        __runs_on_arrival__ = True
+
+
+class Vote(Journey):
+    """The end has a criterion."""
+
+    class BallotPath(Pathway):
+        __agents__ = ["ballot"]
+        __accumulate__ = ["choice"]
+        __complete_when__ = ["choice"]
+
+    class RulesPath(Pathway):
+        __agents__ = ["rules"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [
+        Transition(said("rules"), to_pathway="rules"),
+        Transition(said("vote again"), to_pathway="ballot"),
+    ]
+
+
+# --- Conversations: the journey, and what is said -------------------------------------------------
+
+DECLARED: dict[str, tuple[type[Journey], str]] = {
+    "complete when all its names are there": (
+        Dinner,
+        "guests=4 -> party | day=Friday -> menu; moved; to",
+    ),
+    "a callable judges the context": (Fitting, "size=38 -> shoe | rather size=41 -> till"),
+    "one that is never complete is left by transitions only": (
+        Bar,
+        "a beer -> counter | another -> counter | goodbye -> door",
+    ),
+    "a criterion also counts in a turn in which a transition fired": (
+        Dinner,
+        """
+        change the menu: dish=fish -> receipt; to menu; ran menu receipt; ended
+        and? -> receipt; says {closing}
+        """,
+    ),
+    "a criterion also counts in the turn of a return": (
+        Dinner,
+        "any nuts in it? -> allergy | guests=2 day=Sunday -> menu; ran party",
+    ),
+    "a name that is taken back makes its pathway open again": (
+        Reset,
+        "guests=4 day=Friday -> menu | no, wait -> party | day=Sunday -> menu",
+    ),
+}
+UNDECLARED: dict[str, tuple[type[Journey], str]] = {
+    "complete after a plain run": (
+        Laundry,
+        """
+        two shirts -> wash
+        go ahead -> collect; ended; says wash: go ahead / collect: go ahead
+        """,
+    ),
+    "entered by a transition it is not complete yet": (
+        Laundry,
+        "two shirts -> wash | hotter -> wash | hotter still -> wash | fine -> collect",
+    ),
+    "returned to it is not complete yet": (
+        Laundry,
+        "two shirts -> wash | how much is it? -> price | I see -> wash | go on -> collect",
+    ),
+    "a detour is complete in the turn that enters it": (
+        Laundry,
+        "how much? -> price; returning | how much for wool? -> price; returning",
+    ),
+}
+NEXT: dict[str, tuple[type[Journey], str]] = {
+    "the next pathway waits for the user": (
+        Dinner,
+        """
+        guests=4 day=Friday -> menu; ran party; moved; to; says host: guests=4 day=Friday
+        (restart)
+        what is there? -> menu; says cook: what is there?
+        """,
+    ),
+    "a pathway that runs on arrival answers in the same turn": (
+        Dinner,
+        """
+        guests=4 day=Friday -> menu
+        dish=soup -> receipt; ran menu receipt; says cook: dish=soup / till: dish=soup
+        """,
+    ),
+    "an arrival that is not complete keeps the conversation": (
+        Form,
+        "Lee -> age; ran name age; open | years=40 -> age; ended; says age: years=40",
+    ),
+}
+JOURNEY_END = {
+    "it closes politely and runs no agent": """
+        (restart)
+        are you sure? -> receipt; ran; ended; unmoved; says {closing}
+        """,
+    "a question is answered and returns to the end": """
+        any nuts in it? -> allergy; paused receipt; ended; says allergy: any nuts in it?
+        thank you -> receipt; paused; ran; ended; moved; says {closing}
+        """,
+    "a detour of several turns also returns to the end": """
+        a drink, please -> bar
+        any nuts in those? -> allergy; paused receipt bar; ended
+        drink=tea -> bar; ended; says bar: drink=tea
+        thanks -> receipt; says {closing}
+        """,
+    "a detour stays as long as it needs": """
+        a drink, please -> bar
+        what is there? -> bar; says bar: what is there?
+        a drink without ice -> bar; paused receipt; ended; says bar: a drink without ice
+        drink=water -> bar
+        thanks -> receipt; says {closing}
+        """,
+    "a plain transition reopens it": """
+        change the day: day=Sunday -> menu; open; says host: change the day: day=Sunday
+        dish=rice -> receipt; ended; says cook: dish=rice / till: dish=rice
+        """,
+    "a plain transition inside a detour reopens it": """
+        were there nuts? -> allergy
+        change the day: day=Sunday -> menu; open; says host: change the day: day=Sunday
+        dish=rice -> receipt; ended; says cook: dish=rice / till: dish=rice
+        """,
+    "a detour with a target reopens it": """
+        another evening, please -> again; ended
+        guests=3 -> menu; open; says host: guests=3
+        """,
+    "a transition into the end runs it and judges it anew": """
+        print it again -> receipt; open; says till: print it again
+        once more -> receipt; ended; says till: once more
+        and now? -> receipt; says {closing}
+        """,
+    "a transition out of a detour into the end judges it anew": """
+        were there nuts? -> allergy
+        print it again -> receipt; paused; open; says till: print it again
+        once more -> receipt; ended
+        """,
+}
+TALKS = DECLARED | UNDECLARED | NEXT
+
+
+@pytest.mark.parametrize("held", TALKS)
+async def test_a_pathway_is_complete_and_leads_on_as_the_rules_say(held, talk, memory_url):
+    """When is a pathway complete; `__next__`."""
+    journey, script = TALKS[held]
+
+    await follow(await talk(journey, staff(journey), memory_url), script.format(closing=CLOSING))
+
+
+@pytest.mark.parametrize("held", JOURNEY_END)
+async def test_after_the_end_of_a_journey(held, talk, memory_url):
+    """Journey end."""
+    chat = await seated(talk, memory_url, *ORDERED)
+    assert chat.last.is_journey_complete
+
+    await follow(chat, JOURNEY_END[held].format(closing=CLOSING))
+
+
+async def test_a_transition_into_an_end_whose_criterion_holds_ends_it_at_once(talk, memory_url):
+    """Journey end, declared; also out of a detour."""
+    await follow(
+        await talk(Vote, staff(Vote), memory_url),
+        """
+        choice=blue -> ballot; ended
+        I vote again: choice=red -> ballot; ended; says ballot: I vote again: choice=red
+        the rules? -> rules
+        vote again: choice=green -> ballot; ended; paused; knows choice=green
+        """,
+    )
+
+
+# --- What is not only said ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [0, False, "", [], {}])
@@ -107,27 +341,6 @@ async def test_what_start_already_knows_completes_a_pathway_at_its_first_message
 
     assert await chat.says("good evening") == "host: good evening"
     assert chat.path == ["menu"]
-
-
-async def test_a_callable_judges_the_context(talk, memory_url):
-    """When is a pathway complete: a callable on context."""
-
-    class Fitting(Journey):
-        class ShoePath(Pathway):
-            __agents__ = ["shoe"]
-            __accumulate__ = ["size"]
-            __complete_when__ = lambda context: int(context["size"]) >= 40  # noqa: E731
-            __next__ = "till"
-
-        class TillPath(Pathway):
-            __agents__ = ["till"]
-
-    chat = await talk(Fitting, staff(Fitting), memory_url)
-
-    await chat.says("size=38")
-    await chat.says("rather size=41")
-
-    assert chat.path == ["shoe", "till"]
 
 
 async def test_a_callable_that_raises_is_false_and_audited(talk, memory_url):
@@ -162,152 +375,6 @@ async def test_a_callable_cannot_change_the_context(talk, memory_url):
     assert chat.context == await chat.journey.snapshot() == {"lines": ["milk"]}
 
 
-async def test_a_pathway_that_is_never_complete_is_left_by_transitions_only(talk, memory_url):
-    """When is a pathway complete: NEVER."""
-
-    class Bar(Journey):
-        class CounterPath(Pathway):
-            __agents__ = ["barkeeper"]
-            __complete_when__ = NEVER
-            __next__ = "door"
-
-        class DoorPath(Pathway):
-            __agents__ = ["doorman"]
-
-        __transitions__ = [Transition(said("goodbye"), to_pathway="door")]
-
-    chat = await talk(Bar, staff(Bar), memory_url)
-    for words in ("a beer", "another", "goodbye"):
-        await chat.says(words)
-
-    assert chat.path == ["counter", "counter", "door"]
-
-
-async def test_a_criterion_also_counts_in_a_turn_in_which_a_transition_fired(talk, memory_url):
-    """When is a pathway complete: `__next__` is taken, also when a transition fired."""
-    chat = await seated(talk, memory_url)
-
-    assert await chat.says("change the menu: dish=fish") == (
-        "cook: change the menu: dish=fish\n\ntill: change the menu: dish=fish"
-    )
-    assert (chat.last.transition_to, chat.last.pathway_id) == ("menu", "receipt")
-    assert chat.ran == ["menu", "receipt"]
-    assert chat.last.is_journey_complete
-
-
-async def test_a_criterion_also_counts_in_the_turn_of_a_return(talk, memory_url):
-    """When is a pathway complete: the criterion is judged after a return, too."""
-    chat = await seated(talk, memory_url, "any nuts in it?", "guests=2 day=Sunday")
-
-    assert chat.path == ["allergy", "menu"]
-    assert chat.ran == ["party"]
-
-
-async def test_a_name_that_is_taken_back_makes_its_pathway_open_again(talk, memory_url):
-    """When is a pathway complete, with `clear:`."""
-
-    class Reset(Dinner):
-        __transitions__ = [
-            Transition(said("no, wait"), to_pathway="party", context_update={"day": "clear:"})
-        ]
-
-    chat = await talk(Reset, staff(Reset), memory_url)
-    for words in ("guests=4 day=Friday", "no, wait", "day=Sunday"):
-        await chat.says(words)
-
-    assert chat.path == ["menu", "party", "menu"]
-
-
-# --- When is a pathway complete: undeclared -----------------------------------------------------
-
-
-class Laundry(Journey):
-    """Wash clothes; nothing says when a step is complete."""
-
-    class BringPath(Pathway):
-        __agents__ = ["bring"]
-        __next__ = "wash"
-
-    class WashPath(Pathway):
-        __agents__ = ["wash"]
-        __next__ = "collect"
-
-    class CollectPath(Pathway):
-        __agents__ = ["collect"]
-        __runs_on_arrival__ = True
-
-    class PricePath(Pathway):
-        __agents__ = ["price"]
-        __return_behavior__ = ReturnToPrevious()
-
-    __transitions__ = [
-        Transition(said("how much"), to_pathway="price"),
-        Transition(said("hotter"), "wash", "wash"),
-    ]
-
-
-async def test_undeclared_a_pathway_is_complete_after_a_plain_run(talk, memory_url):
-    """When is a pathway complete: undeclared."""
-    chat = await talk(Laundry, staff(Laundry), memory_url)
-
-    await chat.says("two shirts")
-    assert await chat.says("go ahead") == "wash: go ahead\n\ncollect: go ahead"
-
-    assert chat.path == ["wash", "collect"]
-    assert chat.last.is_journey_complete
-
-
-async def test_undeclared_a_pathway_entered_by_a_transition_is_not_complete_yet(talk, memory_url):
-    """When is a pathway complete: not by a transition in this turn."""
-    chat = await talk(Laundry, staff(Laundry), memory_url)
-    for words in ("two shirts", "hotter", "hotter still", "fine"):
-        await chat.says(words)
-
-    assert chat.path == ["wash", "wash", "wash", "collect"]
-
-
-async def test_undeclared_a_pathway_returned_to_is_not_complete_yet(talk, memory_url):
-    """When is a pathway complete: not by a return in this turn."""
-    chat = await talk(Laundry, staff(Laundry), memory_url)
-    for words in ("two shirts", "how much is it?", "I see", "go on"):
-        await chat.says(words)
-
-    assert chat.path == ["wash", "price", "wash", "collect"]
-
-
-async def test_undeclared_a_detour_is_complete_in_the_turn_that_enters_it(talk, memory_url):
-    """When is a pathway complete: a detour after each run."""
-    chat = await talk(Laundry, staff(Laundry), memory_url)
-
-    await chat.says("how much?")
-    assert chat.last.metadata["returning"]
-    await chat.says("how much for wool?")
-    assert chat.last.metadata["returning"]
-
-
-# --- __next__ -----------------------------------------------------------------------------------
-
-
-async def test_the_next_pathway_waits_for_the_user(talk, memory_url):
-    """`__next__`."""
-    chat = await seated(talk, memory_url)
-
-    assert await chat.says("guests=4 day=Friday") == "host: guests=4 day=Friday"
-    assert (chat.last.pathway_id, chat.ran) == ("menu", ["party"])
-    assert (chat.last.pathway_changed, chat.last.transition_to) == (True, None)
-    chat = await chat.restored()
-    assert await chat.says("what is there?") == "cook: what is there?"
-
-
-async def test_a_pathway_that_runs_on_arrival_answers_in_the_same_turn(talk, memory_url):
-    """`__next__`: unless it runs on arrival; replies are parted by a blank line."""
-    chat = await seated(talk, memory_url, ORDERED[0])
-
-    assert await chat.says("dish=soup") == "cook: dish=soup\n\ntill: dish=soup"
-    assert chat.ran == ["menu", "receipt"]
-    assert chat.last.metadata["replies"] == ["cook: dish=soup", "till: dish=soup"]
-
-
 async def test_a_pathway_on_arrival_sees_what_the_one_before_it_noted(talk, memory_url):
     """`__next__`, arrival."""
     chat = await seated(
@@ -315,28 +382,6 @@ async def test_a_pathway_on_arrival_sees_what_the_one_before_it_noted(talk, memo
     )
 
     assert await chat.says("dish=soup") == "cook: dish=soup\n\none soup"
-
-
-async def test_an_arrival_that_is_not_complete_keeps_the_conversation(talk, memory_url):
-    """`__next__`, arrival, with a criterion of its own."""
-
-    class Form(Journey):
-        class NamePath(Pathway):
-            __agents__ = ["name"]
-            __next__ = "age"
-
-        class AgePath(Pathway):
-            __agents__ = ["age"]
-            __accumulate__ = ["years"]
-            __complete_when__ = ["years"]
-            __runs_on_arrival__ = True
-
-    chat = await talk(Form, staff(Form), memory_url)
-
-    await chat.says("Lee")
-    assert (chat.ran, chat.last.is_journey_complete) == (["name", "age"], False)
-    assert await chat.says("years=40") == "age: years=40"
-    assert chat.last.is_journey_complete
 
 
 async def test_arrivals_in_a_circle_end_at_the_tenth_and_are_audited(talk, memory_url):
@@ -366,21 +411,6 @@ async def test_arrivals_in_a_circle_end_at_the_tenth_and_are_audited(talk, memor
     assert chat.ran == ["tick", "tock"] * 5
 
 
-# --- Journey end --------------------------------------------------------------------------------
-
-
-async def test_a_journey_that_is_complete_closes_politely_and_runs_no_agent(talk, memory_url):
-    """Journey end."""
-    chat = await seated(talk, memory_url, *ORDERED)
-    assert chat.last.is_journey_complete
-    chat = await chat.restored()
-
-    assert await chat.says("are you sure?") == CLOSING
-    assert (chat.ran, chat.last.pathway_id, chat.last.is_journey_complete) == ([], "receipt", True)
-    session = await chat.journey.get_session_state()
-    assert session.is_journey_complete
-
-
 async def test_the_closing_words_are_the_config_s(talk, memory_url):
     """Journey end; canned texts."""
     chat = await talk(Laundry, staff(Laundry), memory_url, texts=Texts(closing="Good night."))
@@ -388,109 +418,3 @@ async def test_the_closing_words_are_the_config_s(talk, memory_url):
         await chat.says(words)
 
     assert await chat.says("and?") == "Good night."
-
-
-async def test_a_question_after_the_end_is_answered_and_returns_to_the_end(talk, memory_url):
-    """Journey end: inside a detour it stays complete and returns to the end."""
-    chat = await seated(talk, memory_url, *ORDERED)
-
-    assert await chat.says("were there nuts in it?") == "allergy: were there nuts in it?"
-    assert (chat.last.pathway_id, chat.stack) == ("allergy", ["receipt"])
-    assert chat.last.is_journey_complete
-
-    assert await chat.says("thank you") == CLOSING
-    assert (chat.last.pathway_id, chat.stack, chat.ran) == ("receipt", [], [])
-    assert (chat.last.is_journey_complete, chat.last.pathway_changed) == (True, True)
-
-
-async def test_a_detour_of_several_turns_after_the_end_also_returns_to_the_end(talk, memory_url):
-    """Journey end, with Multi-turn detour and nesting."""
-    chat = await seated(talk, memory_url, *ORDERED)
-    await chat.says("a drink, please")
-    await chat.says("any nuts in those?")
-    assert (chat.stack, chat.last.is_journey_complete) == (["receipt", "bar"], True)
-
-    assert await chat.says("drink=tea") == "bar: drink=tea"
-    assert chat.last.is_journey_complete
-    assert await chat.says("thanks") == CLOSING
-
-
-async def test_after_the_end_a_detour_stays_as_long_as_it_needs(talk, memory_url):
-    """Journey end, with Multi-turn detour and Detour asked for again."""
-    chat = await seated(talk, memory_url, *ORDERED, "a drink, please")
-
-    assert await chat.says("what is there?") == "bar: what is there?"
-    assert await chat.says("a drink without ice") == "bar: a drink without ice"
-    assert (chat.stack, chat.last.is_journey_complete) == (["receipt"], True)
-    await chat.says("drink=water")
-    assert await chat.says("thanks") == CLOSING
-
-
-@pytest.mark.parametrize("before", [(), ("were there nuts?",)])
-async def test_a_plain_transition_reopens_the_journey(talk, memory_url, before):
-    """Journey end: a plain transition reopens it, at the end and inside a detour."""
-    chat = await seated(talk, memory_url, *ORDERED, *before)
-
-    assert await chat.says("change the day: day=Sunday") == "host: change the day: day=Sunday"
-    assert (chat.last.pathway_id, chat.last.is_journey_complete) == ("menu", False)
-    assert await chat.says("dish=rice") == "cook: dish=rice\n\ntill: dish=rice"
-    assert chat.last.is_journey_complete
-
-
-async def test_a_detour_with_a_target_reopens_the_journey(talk, memory_url):
-    """Journey end: a ReturnToSpecific reopens it."""
-    chat = await seated(talk, memory_url, *ORDERED, "another evening, please")
-    assert chat.last.is_journey_complete
-
-    assert await chat.says("guests=3") == "host: guests=3"
-    assert (chat.last.pathway_id, chat.last.is_journey_complete) == ("menu", False)
-
-
-async def test_a_transition_into_the_end_runs_it_and_judges_the_end_anew(talk, memory_url):
-    """Journey end, undeclared: entered by a transition it is not complete yet."""
-    chat = await seated(talk, memory_url, *ORDERED)
-
-    assert await chat.says("print it again") == "till: print it again"
-    assert not chat.last.is_journey_complete
-    assert await chat.says("once more") == "till: once more"
-    assert chat.last.is_journey_complete
-    assert await chat.says("and now?") == CLOSING
-
-
-async def test_a_transition_out_of_a_detour_into_the_end_judges_the_end_anew(talk, memory_url):
-    """Journey end, undeclared, with Plain transition inside a detour."""
-    chat = await seated(talk, memory_url, *ORDERED, "were there nuts?")
-
-    assert await chat.says("print it again") == "till: print it again"
-    assert (chat.stack, chat.last.is_journey_complete) == ([], False)
-    await chat.says("once more")
-    assert chat.last.is_journey_complete
-
-
-async def test_a_transition_into_an_end_whose_criterion_holds_ends_it_at_once(talk, memory_url):
-    """Journey end, declared; also out of a detour."""
-
-    class Vote(Journey):
-        class BallotPath(Pathway):
-            __agents__ = ["ballot"]
-            __accumulate__ = ["choice"]
-            __complete_when__ = ["choice"]
-
-        class RulesPath(Pathway):
-            __agents__ = ["rules"]
-            __return_behavior__ = ReturnToPrevious()
-
-        __transitions__ = [
-            Transition(said("rules"), to_pathway="rules"),
-            Transition(said("vote again"), to_pathway="ballot"),
-        ]
-
-    chat = await talk(Vote, staff(Vote), memory_url)
-    await chat.says("choice=blue")
-    assert await chat.says("I vote again: choice=red") == "ballot: I vote again: choice=red"
-    assert chat.last.is_journey_complete
-
-    await chat.says("the rules?")
-    assert await chat.says("vote again: choice=green") == "ballot: vote again: choice=green"
-    assert (chat.last.is_journey_complete, chat.stack) == (True, [])
-    assert chat.context["choice"] == "green"

@@ -17,6 +17,7 @@ from journeygraph import (
     Transition,
 )
 from tests.support.clerks import said, staff
+from tests.support.scripts import follow
 
 TOO_DEEP = "Let us finish what we have open first; then we can get to that."
 
@@ -87,33 +88,26 @@ async def test_a_detour_too_deep_is_refused_politely_and_nothing_else_changes(ta
     assert await chat.says("well then") == "painter: well then"
 
 
-async def test_a_refused_detour_leaves_the_finished_one_returning(talk, memory_url):
-    """Depth limit: still returning if it was."""
-    chat = await guide(talk, memory_url, "the painter?", "which era?", "era=baroque")
-    assert (chat.stack, chat.last.metadata["returning"]) == (["tour", "painter"], True)
+TOO_DEEP_TALKS = {
+    "a refused detour leaves the finished one returning": """
+        the painter? -> painter
+        which era? -> era
+        era=baroque -> era; paused tour painter; returning
+        a cafe? -> era; paused tour painter; returning; says {too_deep}
+        go on -> painter; paused tour; says painter: go on
+        """,
+    "the limit of the detour counts where it is the smaller one": """
+        the painter? -> painter
+        a cafe? -> painter; says {too_deep}
+        which era? -> era; paused tour painter; says era: which era?
+        """,
+}
 
-    assert await chat.says("a cafe?") == TOO_DEEP
-    assert (chat.last.pathway_id, chat.stack) == ("era", ["tour", "painter"])
-    assert chat.last.metadata["returning"]
 
-    assert await chat.says("go on") == "painter: go on"
-    assert chat.stack == ["tour"]
-
-
-async def test_the_limit_of_the_detour_counts_where_it_is_the_smaller_one(talk, memory_url):
+@pytest.mark.parametrize("held", TOO_DEEP_TALKS)
+async def test_a_detour_too_deep_is_refused(held, talk, memory_url):
     """Depth limit: the smaller of both; depth counts frames."""
-    chat = await guide(talk, memory_url, "the painter?")
-
-    assert await chat.says("a cafe?") == TOO_DEEP
-    assert await chat.says("which era?") == "era: which era?"
-    assert chat.stack == ["tour", "painter"]
-
-
-async def test_the_limit_of_the_config_counts_where_it_is_the_smaller_one(talk, memory_url):
-    """Depth limit: the smaller of both."""
-    chat = await guide(talk, memory_url, "the painter?", max_pathway_depth=1)
-
-    assert await chat.says("which era?") == TOO_DEEP
+    await follow(await guide(talk, memory_url), TOO_DEEP_TALKS[held].format(too_deep=TOO_DEEP))
 
 
 async def test_ten_pathways_may_be_paused_unless_the_config_says_otherwise(talk, memory_url):
@@ -228,32 +222,72 @@ class Trip(Journey):
     ]
 
 
-async def plan(talk: Any, url: str, *before: str) -> Any:
-    chat = await talk(Trip, staff(Trip), url)
-    for words in before:
-        await chat.says(words)
-    return chat
+TRACES = {
+    "what it changed is undone when it returns, but for the update of the way in": """
+        city=Rome nights=2 -> plan
+        what if we took city=Oslo? -> what_if; knows city=Oslo nights=2 tried=yes
+        that is price=900, done=yes -> what_if; returning
+        (restart)
+        no, nights=3 -> plan; knows city=Rome nights=3 tried=yes; says plan: no, nights=3
+        """,
+    "a detour keeps what it learned unless it says otherwise": """
+        city=Rome -> plan
+        the weather? sun=much -> weather
+        good -> plan; knows city=Rome sun=much
+        """,
+    "undone also when a transition leads to another detour": """
+        city=Rome -> plan
+        what if city=Oslo price=9 done=yes -> what_if; returning
+        and the weather? -> weather; knows city=Rome tried=yes
+        """,
+    "undone also when a plain transition leaves the detour": """
+        city=Rome -> plan
+        what if city=Oslo price=9 done=yes -> what_if; returning
+        to the plan -> plan; knows city=Rome tried=yes
+        """,
+    "those of a paused detour are undone when that one returns": """
+        city=Rome -> plan
+        what if city=Oslo? -> what_if
+        the weather? sun=no -> weather; paused plan what_if; knows city=Oslo tried=yes sun=no
+        then done=yes -> what_if; knows city=Oslo tried=yes sun=no done=yes
+        as it was -> plan; paused; knows city=Rome tried=yes
+        """,
+    "undone on the way to a target": """
+        city=Rome -> plan
+        abroad? city=Oslo price=9 -> abroad; knows city=Oslo price=9
+        so what do I need? -> passport; knows city=Rome; says passport: so what do I need?
+        """,
+    "asked for again it still goes back to the start": """
+        city=Rome -> plan
+        what if city=Oslo? -> what_if
+        what if city=Bern? -> what_if
+        done=yes -> what_if; returning
+        no -> plan; knows city=Rome tried=yes
+        """,
+    "the next detour does not inherit that the last one left none": """
+        city=Rome -> plan
+        what if city=Oslo done=yes -> what_if; returning
+        and the weather? sun=much -> weather
+        fine -> plan; knows city=Rome tried=yes sun=much
+        """,
+    "leaving two such detours at once undoes both": """
+        city=Rome -> plan
+        what if city=Oslo? -> what_if
+        gamble on city=Bern -> gamble; paused plan what_if
+        back to the plan -> plan; paused; knows city=Rome tried=yes
+        """,
+    "an update on the way out reads the context without them": """
+        city=Rome -> plan
+        what if city=Oslo done=yes -> what_if; returning
+        keep it -> plan; knows city=Rome tried=Rome
+        """,
+}
 
 
-async def test_what_a_detour_without_traces_changed_is_undone_when_it_returns(talk, memory_url):
-    """preserve_context=False; the update of the way in was made before the detour."""
-    chat = await plan(talk, memory_url, "city=Rome nights=2", "what if we took city=Oslo?")
-    assert chat.context == {"city": "Oslo", "nights": "2", "tried": "yes"}
-    await chat.says("that is price=900, done=yes")
-    assert chat.context["price"] == "900"
-    chat = await chat.restored()
-
-    assert await chat.says("no, nights=3") == "plan: no, nights=3"
-    assert chat.context == {"city": "Rome", "nights": "3", "tried": "yes"}
-
-
-async def test_a_detour_keeps_what_it_learned_unless_it_says_otherwise(talk, memory_url):
-    """preserve_context=False is not the default."""
-    chat = await plan(talk, memory_url, "city=Rome", "the weather? sun=much")
-
-    await chat.says("good")
-
-    assert chat.context == {"city": "Rome", "sun": "much"}
+@pytest.mark.parametrize("held", TRACES)
+async def test_a_detour_without_traces_leaves_none(held, talk, memory_url):
+    """preserve_context=False."""
+    await follow(await talk(Trip, staff(Trip), memory_url), TRACES[held])
 
 
 async def test_the_paused_pathway_already_sees_the_context_without_the_traces(talk, memory_url):
@@ -269,76 +303,3 @@ async def test_the_paused_pathway_already_sees_the_context_without_the_traces(ta
     await chat.says("rather not")
 
     assert seen == ["Rome"]
-
-
-@pytest.mark.parametrize("words", ["and the weather?", "to the plan"])
-async def test_traces_are_undone_also_when_a_transition_leaves_the_detour(talk, memory_url, words):
-    """preserve_context=False, with Another detour while returning and Plain transition."""
-    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo price=9 done=yes")
-
-    await chat.says(words)
-
-    assert chat.context == {"city": "Rome", "tried": "yes"}
-
-
-async def test_traces_of_a_paused_detour_are_undone_when_that_one_returns(talk, memory_url):
-    """preserve_context=False, nested."""
-    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo?", "the weather? sun=no")
-    assert chat.stack == ["plan", "what_if"]
-    assert chat.context["sun"] == "no"
-
-    await chat.says("then done=yes")
-    assert chat.context["city"] == "Oslo"
-
-    await chat.says("as it was")
-    assert (chat.context["city"], chat.stack) == ("Rome", [])
-
-
-async def test_a_detour_with_a_target_and_without_traces_undoes_them_on_the_way(talk, memory_url):
-    """preserve_context=False, ReturnToSpecific."""
-    chat = await plan(talk, memory_url, "city=Rome", "abroad? city=Oslo price=9")
-    assert chat.context == {"city": "Oslo", "price": "9"}
-
-    assert await chat.says("so what do I need?") == "passport: so what do I need?"
-    assert chat.context == {"city": "Rome"}
-
-
-async def test_a_detour_without_traces_asked_for_again_still_goes_back_to_the_start(
-    talk, memory_url
-):
-    """preserve_context=False, with Detour asked for again while in it."""
-    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo?", "what if city=Bern?")
-    await chat.says("done=yes")
-
-    await chat.says("no")
-
-    assert chat.context == {"city": "Rome", "tried": "yes"}
-
-
-async def test_the_next_detour_does_not_inherit_that_the_last_one_left_no_traces(talk, memory_url):
-    """preserve_context=False, with Another detour while returning."""
-    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo done=yes")
-    await chat.says("and the weather? sun=much")
-
-    await chat.says("fine")
-
-    assert chat.context == {"city": "Rome", "tried": "yes", "sun": "much"}
-
-
-async def test_leaving_two_detours_without_traces_at_once_undoes_both(talk, memory_url):
-    """preserve_context=False, nested, with Plain transition inside a detour."""
-    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo?", "gamble on city=Bern")
-    assert chat.stack == ["plan", "what_if"]
-
-    await chat.says("back to the plan")
-
-    assert (chat.context["city"], chat.stack) == ("Rome", [])
-
-
-async def test_an_update_on_the_way_out_reads_the_context_without_the_traces(talk, memory_url):
-    """preserve_context=False, with context_update: first undone, then read."""
-    chat = await plan(talk, memory_url, "city=Rome", "what if city=Oslo done=yes")
-
-    await chat.says("keep it")
-
-    assert chat.context == {"city": "Rome", "tried": "Rome"}

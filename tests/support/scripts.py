@@ -4,8 +4,8 @@
     thanks -> counter; paused; says counter: thanks
 
 After the arrow stands the pathway of the session, then what else is held of the turn: a name of
-`FACTS` with its values. `(restart)` and `(rollback 3)` are lines of their own. A short conversation
-may stand in one line, with ` | ` between its turns.
+`FACTS` with its values; `says`, the whole reply, stands last. `(restart)` and `(rollback 3)` are
+lines of their own. A short conversation may stand in one line, with ` | ` between its turns.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ async def follow(chat: Talk, script: str) -> Talk:
 async def _turn(chat: Talk, line: str) -> None:
     message, arrow, rest = line.partition(" -> ")
     assert arrow, f"no place is expected: {line}"
-    place, *facts = rest.split("; ")
+    before, says, reply = rest.partition("; says ")
+    place, *facts = before.split("; ")
+    if says:
+        facts.append(f"says {reply}")
     await chat.says(message)
     assert chat.last.pathway_id == place, line
     for fact in facts:
