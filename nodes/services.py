@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from journeygraph.journeys import Agent, Effect, JourneyConfig, JourneySpec, Texts, Validation
+from journeygraph.journeys.languages import texts_of
 from journeygraph.journeys.locale import NOWHERE, Locale, in_force, locale_of
 from journeygraph.journeys.phrases import Matcher
 from journeygraph.nodes.agents.adapters import Callee
@@ -18,7 +19,6 @@ from journeygraph.nodes.replies.scope import validation_of
 from journeygraph.nodes.running import Running
 from journeygraph.nodes.state.effects import Effects
 from journeygraph.nodes.state.session import Turn
-from journeygraph.nodes.texts import texts_of
 from journeygraph.nodes.values.setting import Setting
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from journeygraph.journeys import (
 )
 from journeygraph.journeys.agents.agent import Saying
 from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.languages import texts_of
 from journeygraph.journeys.locale import NOWHERE, Locale, in_force
 from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.agents.adapters import Callee, as_agent
@@ -33,7 +34,7 @@ from journeygraph.nodes.json_data import now
 from journeygraph.nodes.payloads import TOOL_RESULTS
 from journeygraph.nodes.replies.scope import checks_of
 from journeygraph.nodes.services import Services, setting_at
-from journeygraph.nodes.texts import texts_of, worded
+from journeygraph.nodes.texts import worded
 from journeygraph.nodes.turn.understand import matcher_of
 
 if TYPE_CHECKING:

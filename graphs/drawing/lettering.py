@@ -199,16 +199,13 @@ class Card:
         return element("g", self.attributes, body) if self.attributes else "\n".join(body[1:])
 
 
-def broken(text: str, letter: TextStyle, *, room: float = 0.0) -> list[TextLine]:
+def broken(text: str, letter: TextStyle) -> list[TextLine]:
     """Break a text into the lines of its style; an ellipsis replaces the rest.
 
     It breaks at spaces, in words that are too long for a line after `_`, `.`, `/`, `-`, and where
     there is no other place between two letters. A no-break space counts as a letter.
-
-    Args:
-        room: Width in pixels that each line has to leave free.
     """
-    rows, reach = [""], letter.reach - room
+    rows, reach = [""], letter.reach
     for word in re.split(r"[^\S\xa0]+", text.strip()):
         joined = f"{rows[-1]} {word}" if rows[-1] else word
         if letter.width(joined) <= reach:

@@ -49,8 +49,9 @@ from journeygraph.journeys.spec.spec import frozen
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.llm.models import Models
 from journeygraph.nodes.payloads import inputs_of
+from journeygraph.nodes.pipelines.report import outcome_of, waiting_of
 from journeygraph.nodes.pipelines.rules import conclude_as_one
-from journeygraph.nodes.pipelines.work import RESPONSE, Work, outcome_of, waiting_of
+from journeygraph.nodes.pipelines.work import RESPONSE, Work
 from journeygraph.nodes.running import Running
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.messages import Message, said

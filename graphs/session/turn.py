@@ -66,6 +66,7 @@ from journeygraph.journeys import (
     WaitingError,
 )
 from journeygraph.journeys.config import BUSY_RULES, TENANT, WhenBusy, checked_word
+from journeygraph.journeys.languages import texts_of
 from journeygraph.journeys.locale import NOWHERE, Locale
 from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.draft import new_turn
@@ -79,7 +80,6 @@ from journeygraph.nodes.state.escalation import WITH_PERSON, takeover_of
 from journeygraph.nodes.state.messages import Message
 from journeygraph.nodes.state.session import PARTING, OutsideEvent, Timer, Turn
 from journeygraph.nodes.telemetry import TurnSpan, no_steps, pseudonym, report
-from journeygraph.nodes.texts import texts_of
 from journeygraph.nodes.turn.understand import matcher_of
 
 if TYPE_CHECKING:

@@ -1,23 +1,31 @@
 """The catalogue of texts by language, formality, and with emojis or without.
 
-Each language is a file next to this one. `nodes/texts.py` replaces its texts by those of an author
-or an operator.
+Each language is a file next to this one. `texts_of` replaces its texts by those of an author or an
+operator.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from journeygraph.journeys.declarations.personality import FORMALITIES
 from journeygraph.journeys.languages.data import name_faults, read_data, refuse, text_faults
-from journeygraph.journeys.texts import BRACED, Texts
+from journeygraph.journeys.locale import NOWHERE, Locale, in_force
+from journeygraph.journeys.texts import BRACED, Texts, own_words
 
-__all__ = ["EMOJIS", "Catalogue", "catalogue_of", "texts_in"]
+if TYPE_CHECKING:
+    from journeygraph.journeys.config import JourneyConfig
+    from journeygraph.journeys.declarations.personality import Personality
+    from journeygraph.journeys.spec.spec import JourneySpec
+
+__all__ = ["EMOJIS", "Catalogue", "catalogue_of", "texts_in", "texts_of"]
+
+_DEFAULTS = Texts()
 
 EMOJIS: Mapping[str, str] = {
     "closing": "👋",
@@ -105,3 +113,33 @@ def _placeholder_faults(entry: str, text: str, english: str) -> Iterator[str]:
 def _of(said: Mapping[str, str], name: str) -> str:
     default: str = said.get(name) or getattr(Texts(), name)
     return default
+
+
+def texts_of(spec: JourneySpec, config: JourneyConfig, session: Locale = NOWHERE) -> Texts:
+    """Return what the runtime says in a journey.
+
+    What counts more comes later: the catalogue in the language that holds, and the formality of the
+    journey's personality; the texts of the operator; what the journey words itself, in any
+    language, and then in that one.
+
+    Args:
+        spec: The journey; of a concierge one of its parts.
+        config: The configuration; its texts count if they differ from the English default.
+    """
+    language = in_force(spec.locale, session, config.locale).language or "en"
+    own = own_words(spec.texts, language)
+    return _resolved(language, spec.personality, config.texts, tuple(sorted(own.items())))
+
+
+# Not by the spec, which would be held with all that hangs on it.
+@lru_cache(maxsize=256)
+def _resolved(
+    language: str, manner: Personality, configured: Texts, own: tuple[tuple[str, str], ...]
+) -> Texts:
+    texts = texts_in(language, manner.formality, emojis=manner.emojis)
+    return replace(texts, **{**_worded(configured), **dict(own)})
+
+
+def _worded(configured: Texts) -> dict[str, str]:
+    said = {item.name: getattr(configured, item.name) for item in fields(configured)}
+    return {name: text for name, text in said.items() if text != getattr(_DEFAULTS, name)}

@@ -246,9 +246,6 @@ def left(spec: JourneySpec, position: Position, place: str) -> Position:
     return kept
 
 
-Visits = Mapping[str, Visit]
-
-
 def entered(position: Position, pathway: str) -> Position:
     """Return a position that newly enters a pathway."""
     visit = position.get("visits", {}).get(pathway)

@@ -192,15 +192,6 @@ def loaded_from(text: str, path: Path) -> LoadedConversation:
     )
 
 
-def read_conversation(text: str, name: str) -> Conversation:
-    """Return the conversation in a text; its names are not held against the journey.
-
-    Raises:
-        JourneyDefinitionError: With every fault: line, column and the way out.
-    """
-    return read_form(Conversation, text, name)[1]
-
-
 Form = TypeVar("Form", bound=Definition)
 
 

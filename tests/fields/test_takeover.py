@@ -24,9 +24,9 @@ from journeygraph.graphs.records import escalations
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.session.manager import MOST_NAME
 from journeygraph.graphs.storage.store import open_store
+from journeygraph.journeys.languages import texts_of
 from journeygraph.nodes.llm.scripted import ScriptedModel
 from journeygraph.nodes.state.messages import GIVEN_BACK, TAKEN
-from journeygraph.nodes.texts import texts_of
 from tests.support.bike_shop import Workshop, clerk, workshop
 from tests.support.clocks import without_times
 

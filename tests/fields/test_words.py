@@ -23,10 +23,10 @@ from journeygraph import (
     Texts,
 )
 from journeygraph.journeys.declarations.personality import FORMALITIES
-from journeygraph.journeys.languages import EMOJIS, texts_in
+from journeygraph.journeys.languages import EMOJIS, texts_in, texts_of
 from journeygraph.journeys.locale import LANGUAGES
 from journeygraph.journeys.texts import BRACED
-from journeygraph.nodes.texts import texts_of, worded
+from journeygraph.nodes.texts import worded
 
 POLITE = re.compile(r"\b(Sie|Ihnen|Ihre?[mnrs]?)\b")
 FAMILIAR = re.compile(r"\b([Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?[mnrs]?)\b")
