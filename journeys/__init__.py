@@ -214,6 +214,7 @@ __all__ = [
     "taken_back",
 ]
 
+_RESULTS = "results.outcomes"
 _LATER = {
     "select_best_agent": "pipelines.capabilities",
     "select_top_k_agents": "pipelines.capabilities",
@@ -221,33 +222,11 @@ _LATER = {
     "HandOver": "concierge",
     "load_journey": "files.loading",
     "Chat": "notebook",
-    "ConversationPhase": "results.outcomes",
-    "EscalationCase": "results.outcomes",
-    "EscalationEntry": "results.outcomes",
-    "FieldAttemptEntry": "results.outcomes",
-    "FieldState": "results.outcomes",
-    "FormView": "results.outcomes",
-    "AuditedTurn": "results.outcomes",
-    "AuditEntry": "results.outcomes",
-    "CheckEntry": "results.outcomes",
-    "FieldVersion": "results.outcomes",
-    "JourneyEvent": "results.outcomes",
-    "JourneyResponse": "results.outcomes",
-    "JourneySession": "results.outcomes",
-    "Page": "results.outcomes",
-    "TranscriptEntry": "results.outcomes",
-    "taken_back": "results.outcomes",
-    "Candidate": "results.outcomes",
-    "CommandEntry": "results.outcomes",
-    "TurnDecision": "results.outcomes",
-    "TurnStep": "results.outcomes",
-    "VersionInfo": "results.outcomes",
-    "VersionState": "results.outcomes",
 }
-"""Names that few definitions need, and results: name -> module, imported on first use."""
+"""Names that few definitions need: name -> module, imported on first use, as the results are."""
 
 
 def __getattr__(name: str) -> object:
-    if name not in _LATER:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute '{name}'")
-    return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_LATER.get(name, _RESULTS)}"), name)

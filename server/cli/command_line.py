@@ -51,9 +51,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write only JSON.")]
 Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number of entries per page.")]
 After = Annotated[
     str | None,
-    typer.Option(
-        help="Continue after the previous page; its output has the value.", show_default=False
-    ),
+    typer.Option(help="Continue after the previous page; its output has the value."),
 ]
 Stubs = Annotated[
     Path | None,
@@ -61,7 +59,6 @@ Stubs = Annotated[
         "--stubs",
         metavar="FILE",
         help="YAML file with results in place of functions: tools: {NAME: {gives: ...}}.",
-        show_default=False,
     ),
 ]
 Versions = Annotated[
@@ -69,7 +66,6 @@ Versions = Annotated[
     typer.Option(
         metavar="JOURNEY",
         help="Another version of a JOURNEY, for sessions that began in it; may be repeated.",
-        show_default=False,
     ),
 ]
 Host = Annotated[
@@ -215,7 +211,6 @@ def new(
             "--from",
             metavar="EXAMPLE",
             help="Copy the journey, tools and conversations of this example.",
-            show_default=False,
         ),
     ] = None,
     yaml: Annotated[
@@ -300,9 +295,7 @@ def run(
 def serve(
     journeys: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="JOURNEY", help=f"{_JOURNEY} Default: all examples.", show_default=False
-        ),
+        typer.Argument(metavar="JOURNEY", help=f"{_JOURNEY} Default: all examples."),
     ] = None,
     versions: Versions = None,
     host: Host = _THIS_MACHINE,
@@ -313,7 +306,6 @@ def serve(
         typer.Option(
             "--definitions",
             help="Serve the journeys in the database (stored by `load`). Default: settings.",
-            show_default=False,
         ),
     ] = None,
     given: Annotated[
@@ -322,7 +314,6 @@ def serve(
             "--with",
             metavar="MODULE",
             help="file.py or a module with their AGENTS and TOOLS; may be repeated.",
-            show_default=False,
         ),
     ] = None,
     stubs: Stubs = None,
@@ -360,9 +351,7 @@ def serve(
 def mcp(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="TARGET", help=f"{_TARGET} Default: all examples.", show_default=False
-        ),
+        typer.Argument(metavar="TARGET", help=f"{_TARGET} Default: all examples."),
     ] = None,
     http: Annotated[
         bool, typer.Option("--http", help="Serve streamable HTTP instead of standard streams.")
@@ -471,7 +460,6 @@ def check(
         typer.Option(
             help="A store, postgresql://... or sqlite:///FILE: list its sessions that these "
             "versions would move to another pathway, or with values that would be read again.",
-            show_default=False,
             callback=_store,
         ),
     ] = None,
@@ -480,7 +468,6 @@ def check(
         typer.Option(
             metavar="JOURNEY",
             help="With --against: another version that is served too; may be repeated.",
-            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -554,14 +541,13 @@ def test(
 
 @command
 def explore(
-    journey: Annotated[str, typer.Argument(metavar="JOURNEY", help=_JOURNEY, show_default=False)],
+    journey: Annotated[str, typer.Argument(metavar="JOURNEY", help=_JOURNEY)],
     given: Annotated[
         list[str] | None,
         typer.Option(
             "--try",
             metavar="TEXT",
             help="Also try this message everywhere; may be repeated.",
-            show_default=False,
         ),
     ] = None,
     effects: Annotated[
@@ -589,9 +575,7 @@ def explore(
 
 @command
 def record(
-    session: Annotated[
-        str, typer.Argument(metavar="SESSION", help="Id of a session.", show_default=False)
-    ],
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="Id of a session.")],
     journey: Annotated[
         str, typer.Option(help=f"{_JOURNEY} Default: the example of the session's journey.")
     ] = "",
@@ -603,7 +587,6 @@ def record(
             "--output",
             "-o",
             help="The file. Default: SESSION.conversation.yaml.",
-            show_default=False,
         ),
     ] = None,
     live: Annotated[
@@ -625,9 +608,7 @@ def record(
 
 @command
 def audit(
-    session: Annotated[
-        str, typer.Argument(metavar="SESSION", help="Id of a session.", show_default=False)
-    ] = "",
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="Id of a session.")] = "",
     store: Store = None,
     tenant: Tenant = None,
     review: Annotated[
@@ -652,9 +633,7 @@ def audit(
 def escalations(
     call: Annotated[
         str,
-        typer.Argument(
-            metavar="ID", help="Id of an escalation, or of its session.", show_default=False
-        ),
+        typer.Argument(metavar="ID", help="Id of an escalation, or of its session."),
     ] = "",
     status: Annotated[
         str, typer.Option(help="open, claimed, released or expired. Default: open or claimed.")
@@ -689,9 +668,7 @@ def escalations(
 
 @command
 def draw(
-    target: Annotated[
-        str, typer.Argument(metavar="JOURNEY|PIPELINE", help=_TARGET, show_default=False)
-    ],
+    target: Annotated[str, typer.Argument(metavar="JOURNEY|PIPELINE", help=_TARGET)],
     style: Annotated[
         Literal["mermaid", "svg", "text"] | None,
         typer.Option(
@@ -776,23 +753,18 @@ def keys(
     ],
     key: Annotated[
         str | None,
-        typer.Argument(
-            metavar="KEY", help="With revoke and rotate: id of a key.", show_default=False
-        ),
+        typer.Argument(metavar="KEY", help="With revoke and rotate: id of a key."),
     ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", help="With create: talk, operate or admin.", show_default=False),
+        typer.Option("--scope", help="With create: talk, operate or admin."),
     ] = None,
-    name: Annotated[
-        str, typer.Option("--name", help="With create: a name, for people.", show_default=False)
-    ] = "",
+    name: Annotated[str, typer.Option("--name", help="With create: a name, for people.")] = "",
     user: Annotated[
         str | None,
         typer.Option(
             "--user",
             help="With create: the key reaches only the sessions of this user.",
-            show_default=False,
         ),
     ] = None,
     ends: Annotated[
@@ -800,7 +772,6 @@ def keys(
         typer.Option(
             "--ends",
             help="With create: its life, as 90d, 12h, 15m. Default: no end.",
-            show_default=False,
         ),
     ] = None,
     overlap: Annotated[
@@ -855,7 +826,7 @@ def users(
         Literal["export", "delete"],
         typer.Argument(metavar="ACTION", show_choices=False, help="export or delete."),
     ],
-    user: Annotated[str, typer.Argument(metavar="USER", help="Id of a user.", show_default=False)],
+    user: Annotated[str, typer.Argument(metavar="USER", help="Id of a user.")],
     store: Store = None,
     tenant: Tenant = None,
     as_json: AsJson = False,
