@@ -113,20 +113,6 @@ async def test_a_specialty_is_known_by_the_words_of_lay_people(
     assert patient.last.pathway_id == "booking"
 
 
-async def test_all_that_one_message_tells_is_taken(referral: Opened) -> None:
-    patient = await referral(
-        "I was referred to a heart doctor, my number is CIV-987654, Spanish speaking if possible,"
-        " near the harbour, on Fridays.",
-        context={},
-    )
-
-    told = {"specialty": "cardiology", "insurance_id": "CIV-987654", "referral": "yes"}
-    wishes = {"language": "Spanish", "place": "Harbour", "day": "Friday"}
-    assert {**patient.context, **told, **wishes} == patient.context
-    assert patient.context["patient_info"] == told
-    assert "1. Dr. Luis Ortega" in patient.last.message
-
-
 async def test_intake_asks_for_one_thing_after_the_other_until_all_is_settled(
     referral: Opened,
 ) -> None:
@@ -498,16 +484,6 @@ async def test_after_the_end_questions_are_answered_and_the_time_can_be_changed(
     await patient.says("Thursday")
     assert patient.last.is_journey_complete
     assert CLINIC.appointments(ANA) == [("Dr. Rebecca Johnson", "Thursday 09:30")]
-
-
-async def test_after_the_end_another_doctor_can_be_chosen(referral: Opened) -> None:
-    patient = await referral(*DEMO_MESSAGES, "I'd rather see another doctor")
-    assert "1. Dr. Rebecca Johnson" in patient.last.message
-
-    await patient.says("Dr. Ortega, Friday 10:30 please")
-    await patient.says(YES)
-    assert patient.last.is_journey_complete
-    assert CLINIC.appointments(ANA) == [("Dr. Luis Ortega", "Friday 10:30")]
 
 
 async def test_who_cancels_makes_room_and_may_book_and_cancel_again(referral: Opened) -> None:

@@ -13,7 +13,6 @@ import pytest
 import journeygraph.graphs.session.manager  # noqa: F401
 from journeygraph import ConfigurationError, Journey, JourneyDefinitionError, Texts, load_journey
 from journeygraph.graphs.records.definitions import DefinitionDraft
-from journeygraph.journeys.examples import bank_transfer, table_booking
 from journeygraph.journeys.files.form import published
 from journeygraph.journeys.files.journey_file import read_tree
 from journeygraph.journeys.files.loading import document_kind, read_journey_text
@@ -23,7 +22,7 @@ from tests.support.command import ROOT, flat, run
 from tests.support.talk import Talk
 
 folder = command.folder
-logging_as_before = command.logging_as_before
+
 
 AGENTS = ROOT / "journeys" / "examples" / "collecting_agent"
 CALLBACK = """\
@@ -266,41 +265,3 @@ def test_the_demos_of_the_other_agents_come_to_their_end(folder: Path, name: str
     assert "journey complete" in shown
     assert "failed" not in shown
     assert "Let us get back" not in shown
-
-
-async def held(talk: Any, journey: type[Journey], material: Any, url: str) -> Talk:
-    chat: Talk = await talk(journey, material.AGENTS, url, options={"tools": material.TOOLS})
-    for said in material.DEMO_MESSAGES:
-        await chat.says(said)
-    return chat
-
-
-async def test_a_table_is_booked_and_changed_afterwards(talk: Any, memory_url: str) -> None:
-    chat = await held(talk, table_booking.TableBooking, table_booking, memory_url)
-    replies = [reply.message for reply in chat.replies]
-
-    assert replies[0].startswith("Our tables seat 1 to 20 people.")
-    assert replies[1].endswith("In which name?")
-    assert "three vegetarian dishes" in replies[2]
-    assert replies[2].endswith("In which name?")
-    assert "7:30 pm" in replies[3]
-    assert "Your table is booked, Lee." in replies[6]
-    assert replies[7] == "For how many people shall it be?"
-    assert replies[8].endswith("is a table for 6 now.")
-    assert chat.context["party_size"] == 4  # what was booked stays the record
-    assert chat.context["booking"] == chat.context["move_table"]
-
-
-async def test_money_is_sent_once_it_is_confirmed_and_released(talk: Any, memory_url: str) -> None:
-    chat = await held(talk, bank_transfer.BankTransfer, bank_transfer, memory_url)
-    replies = [reply.message for reply in chat.replies]
-
-    assert replies[0].endswith("How much do you want to send?")
-    assert replies[1].endswith("Shall we go on with the transfer?")
-    assert "only EUR 1,250.00" in replies[3]
-    assert "amount: EUR 40.00" in replies[4]
-    assert "change the amount to EUR 55.00?" in replies[5]
-    assert replies[8].startswith("We will get to that right after this.")
-    assert "on its way to Maya: T-" in replies[9]
-    assert replies[9].endswith("A transfer within the country costs nothing.")
-    assert chat.context["amount"] == {"amount": "55.00", "currency": "EUR"}

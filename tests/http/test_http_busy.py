@@ -158,8 +158,10 @@ async def test_a_request_sent_again_is_answered_again_while_a_newer_turn_runs(
     assert (await newer).json()["metadata"]["version"] == 2
 
 
-@pytest.mark.parametrize("journey", [Solo, Sealed])
-@pytest.mark.parametrize("place", ["the same server", "another server"])
+@pytest.mark.parametrize(
+    ("place", "journey"),
+    [("the same server", Solo), ("another server", Solo), ("another server", Sealed)],
+)
 async def test_a_request_sent_again_does_not_interrupt_its_own_turn(
     serve: Serve,
     postgres_url: str,
@@ -184,7 +186,8 @@ async def test_a_request_sent_again_does_not_interrupt_its_own_turn(
     again = asyncio.ensure_future(sent(other, session, "m0", **named))
     while not any(number for _, number in watch.points("journeygraph.turn.waiting")):  # noqa: ASYNC110
         await asyncio.sleep(0.01)
-    await renewed(postgres_url)
+    if place == "another server":
+        await renewed(postgres_url)
     gate.open.set()
 
     assert (await first).json()["metadata"]["version"] == 1

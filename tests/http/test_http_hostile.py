@@ -212,6 +212,7 @@ async def upload(api: Api, *headers: str, chunk: bytes, times: int, line: str) -
         return await answer
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", ["POST /v1/sessions", MESSAGES, "GET /healthz", "POST /nowhere"])
 @pytest.mark.parametrize("chunked", [False, True])
 async def test_64_megabytes_are_not_kept(api: Api, line: str, chunked: bool) -> None:

@@ -34,6 +34,7 @@ def live(
     return subprocess.CompletedProcess(command, run.returncode, shown, errors)
 
 
+@pytest.mark.long
 def test_the_examples_hold_with_a_model_that_works() -> None:
     with ScriptedServer(always=ClinicModel(WANTS, FILLS)) as server:
         run = live(url=server.url)

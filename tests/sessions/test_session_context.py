@@ -175,18 +175,6 @@ async def test_a_session_that_is_over_is_not_read_from_the_cache(
     assert over.json()["code"] == "session_expired"
 
 
-async def test_with_a_name_it_tells_every_value_that_one_had(
-    api_on: Callable[..., Any], session_id: str
-) -> None:
-    api = await api_on()
-    session = await api.begin(session_id=session_id, context=FIRST)
-    await api.says(session, "street=Main")
-    answer = (await api.client.get(f"{session}/context", params={"name": "street"})).json()
-    assert answer["context"] == {"street": "Main"}
-    assert [value["value"] for value in answer["history"]] == ["Main"]
-    assert answer["version"] == 1
-
-
 FAULTS: dict[str, dict[str, Any]] = {
     "down": {"refuses": True},
     "hung": {"silent": True},

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from journeygraph import EscalationCase
-from journeygraph.nodes.commands import Confirm, Deny, Fill, Go, Human
-from tests.support.clocks import without_times
+from journeygraph.nodes.commands import Confirm, Fill, Go, Human
 from tests.traces.conversation import OFFLINE, Chat, trace
-from tests.traces.elsewhere import DESK, FOUND, PARCELS, SCHOOL, TELECOM
+from tests.traces.elsewhere import DESK, FOUND, PARCELS, SCHOOL
 from tests.traces.journeys import BALANCE, BANK, CLINIC
 
 
@@ -96,14 +93,6 @@ async def test_where_nobody_comes_the_assistant_goes_on_at_the_paused_place(chat
     assert DESK not in chat.reply
 
 
-@trace(PARCELS, OFFLINE)
-async def test_who_would_rather_wait_waits(chat: Chat) -> None:
-    await with_nobody_coming(chat)
-    await chat.says("no", Deny())
-    assert chat.talk["takeover"] is not None
-    assert chat.value("receiver") == "Ida"
-
-
 @trace(SCHOOL, OFFLINE)
 async def test_a_person_is_told_what_was_collected_and_what_was_not_taken(chat: Chat) -> None:
     await chat.says("hello")
@@ -116,19 +105,6 @@ async def test_a_person_is_told_what_was_collected_and_what_was_not_taken(chat: 
     assert fields["birth_date"]["value"] is None
     statuses = [item["validation_status"] for item in fields["birth_date"]["attempts"]]
     assert statuses == ["invalid"]
-
-
-@trace(replace(TELECOM, config={}), OFFLINE)
-async def test_what_is_sensitive_is_not_told(chat: Chat) -> None:
-    await chat.says("hello")
-    await chat.says("medium", Fill("plan", "medium"))
-    await chat.says("ada@example.org", Fill("contact", "ada@example.org"))
-    await chat.says("4711", Fill("pin", "4711"))
-    assert chat.world.count("change_plan") == 1
-    await chat.says("I will call my lawyer", Human())
-    case = await the_case(chat)
-    assert "4711" not in without_times(str(case.payload))
-    assert "4711" not in without_times(str(case.transcript))
 
 
 @trace(BANK)
