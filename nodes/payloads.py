@@ -10,7 +10,6 @@ from journeygraph.journeys.agents.signature import FieldSpec, SignatureSpec
 from journeygraph.nodes.authored import FAILURES
 from journeygraph.nodes.json_data import copied, copied_and_sized, plain
 from journeygraph.nodes.state.messages import text_of, told
-from journeygraph.nodes.state.secrets import without_secrets
 
 if TYPE_CHECKING:
     from journeygraph.nodes.pipelines.work import Brief
@@ -56,11 +55,18 @@ def base_of(state: Mapping[str, Any], services: Services) -> dict[str, Any]:
     if "inputs" in state:
         given: dict[str, Any] = copied(state["inputs"])
         return given
-    messages = without_secrets(services.spec, state) if state.get("fields") else state["messages"]
-    history = told(messages[:-1])
+    history = told(_messages_in(state, services)[:-1])
     context, size = copied_and_sized(state["context"])
     services.running.sized = (state["context"], size)
     return {"message": state["turn"]["message"] or "", "context": context, "history": history}
+
+
+def _messages_in(state: Mapping[str, Any], services: Services) -> Sequence[Any]:
+    if not state.get("fields"):
+        return state["messages"]  # type: ignore[no-any-return]
+    from journeygraph.nodes.state.secrets import without_secrets  # noqa: PLC0415 - of forms alone
+
+    return without_secrets(services.spec, state)
 
 
 def given_in_turn(state: Mapping[str, Any], pathway: str) -> dict[str, Any]:

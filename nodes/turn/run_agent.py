@@ -23,7 +23,6 @@ from journeygraph.nodes.payloads import (
 from journeygraph.nodes.pipelines.rules import rules_of
 from journeygraph.nodes.pipelines.work import Brief, Member, Work
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.confirmation import Consent
 from journeygraph.nodes.state.effects import EFFECTS
 from journeygraph.nodes.state.form_state import FORM
 from journeygraph.nodes.state.session import PARTING, AgentOutput, Pending, Turn, Update
@@ -32,6 +31,7 @@ from journeygraph.nodes.telemetry import AgentSpan
 if TYPE_CHECKING:
     from journeygraph.nodes.agents.model_agent import Speculation
     from journeygraph.nodes.pipelines.choosing import Chooser
+    from journeygraph.nodes.state.confirmation import Consent
 
 After = Callable[[Work, AgentOutput, "Chooser"], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
@@ -231,6 +231,9 @@ class _Speaker:
     @property
     def consent(self) -> Consent | None:
         if self._consent is None and self._turn is not None:
+            # Few agents have tools that a user confirms.
+            from journeygraph.nodes.state.confirmation import Consent  # noqa: PLC0415
+
             self._consent = Consent(*self._place, self._turn)
         return self._consent
 

@@ -14,7 +14,6 @@ from journeygraph.nodes.json_data import copied, words_of
 from journeygraph.nodes.pipelines.rules import rules_of
 from journeygraph.nodes.pipelines.work import Conclusion, Work, flags_of, leaves
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.confirmation import waiting
 from journeygraph.nodes.state.context import Op, checked, how_to_merge
 from journeygraph.nodes.state.messages import OPERATOR, TAKEN, Message, mark
 from journeygraph.nodes.state.phases import closing_facts, next_phase
@@ -116,6 +115,8 @@ def _keep(run: PathwayRun, ended: Conclusion) -> None:
         changes = turn["entered"] == "transition"
         run.position = wrote(services.spec, run.position, pathway, names, changes=changes)
     if any("pending" in output for output in outputs):
+        from journeygraph.nodes.state.confirmation import waiting  # noqa: PLC0415 - few agents ask
+
         run.position = waiting(run.position, outputs, turn["at"])
 
 
