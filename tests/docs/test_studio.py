@@ -394,27 +394,6 @@ async def test_messages_are_streamed_to_chat_clients(thread: Open, subgraphs: bo
 
 @served
 @pytest.mark.slow
-async def test_in_a_graph_of_ones_own_it_keeps_its_place_and_its_replies(thread: Open) -> None:
-    visitor = await thread("hall")
-    for words in ("print it", "good day", "print again"):
-        await visitor.says(words)
-
-    listed = await visitor.messages()
-    assert [(message["type"], message["content"]) for message in listed] == [
-        *(("human", "print it"), ("ai", "Printed: print it")),
-        *(("human", "good day"), ("ai", "You said: good day")),
-        *(("human", "print again"), ("ai", "Printed: print again")),
-    ]
-    assert len({message["id"] for message in listed}) == 6
-
-    forgetful = await thread("forgetful")
-    await forgetful.run({"messages": [{"type": "human", "content": "good day"}]})
-    assert forgetful.streamed[-1].event == "error"
-    assert "checkpointer=True" in forgetful.streamed[-1].data["message"]
-
-
-@served
-@pytest.mark.slow
 async def test_forked_at_turn_two_with_another_context_it_goes_on_from_there(
     thread: Open,
 ) -> None:

@@ -25,7 +25,7 @@ from journeygraph.nodes.commands import Confirm
 from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.traces.meaning import Meant
 
-DAY, YEAR = 86_400.0, 365 * 86_400.0
+YEAR = 365 * 86_400.0
 NO_PAUSE: Any = {"resume_after_seconds": YEAR}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from journeygraph import Guideline, Journey, Validation
+from journeygraph import Guideline, Journey
 from journeygraph.nodes.llm.scripted import Fault, rules_hold
 from tests.flow_control import line as the_line
 from tests.flow_control.line import (
@@ -104,9 +104,6 @@ async def test_post_validation_that_fails_twice_gives_the_safe_reply_of_the_jour
 
 
 # Scenario: Validation bypass (requirement "Graceful Degradation")
-
-
-PATIENT, QUICK = Validation(timeout_seconds=3), Validation(timeout_seconds=0.3)
 
 
 async def test_validation_bypass_holds_critical_guidelines_when_nothing_was_understood_either(

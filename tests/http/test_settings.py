@@ -162,15 +162,6 @@ def test_a_setting_with_two_names_is_one_setting(
     assert Settings().config().persistence == store
 
 
-def test_two_names_may_not_say_two_things_in_one_place(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JOURNEYGRAPH_STORE", "memory://one")
-    monkeypatch.setenv("DATABASE_URL", "memory://two")
-
-    assert "JOURNEYGRAPH_STORE and DATABASE_URL are two different stores" in refused()
-
-
 def test_texts_of_both_files_come_together(folder: Path) -> None:
     (folder / "pyproject.toml").write_text(
         '[tool.journeygraph.texts]\napology = "Project."\nclosing = "Bye."\n'

@@ -14,12 +14,10 @@ from langgraph.types import interrupt
 from journeygraph import (
     ConfigurationError,
     IdempotencyKeyError,
-    JourneyEvent,
     JourneyResponse,
     PathwayExecutionError,
     SessionExistsError,
     StateError,
-    TakeoverError,
     VersionNotFoundError,
 )
 from journeygraph.graphs.records import idempotency
@@ -137,20 +135,6 @@ async def test_two_processes_that_get_the_same_request_take_one_turn(postgres_ur
         await one.close()
 
 
-async def test_a_stream_that_is_sent_again_is_its_last_event(solo: Any) -> None:
-    call = await solo(lambda payload: "yes")
-
-    async def heard(key: str) -> list[JourneyEvent]:
-        stream = call.journey.stream_message("hello", idempotency_key=key)
-        return [event async for event in stream]
-
-    first, again = await heard("k"), await heard("k")
-
-    assert [event.type for event in first][-2:] == ["token", "done"]
-    assert [event.type for event in again] == ["done"]
-    assert same(again[-1].data["response"], first[-1].data["response"])
-
-
 async def test_a_turn_that_left_nothing_is_taken_again(solo: Any) -> None:
     fails = [True]
 
@@ -251,21 +235,6 @@ async def test_start_rollback_and_fork_are_done_once(store_url: str) -> None:
             await journey.start({"customer": "C-2"}, idempotency_key="k-0")
         with pytest.raises(SessionExistsError):
             await journey.start({"customer": "C-1"}, idempotency_key="k-9")
-
-
-async def test_an_operator_speaks_once(talk: Talk, memory_url: str, tmp_path: Path) -> None:
-    async with ferry(memory_url, World(tmp_path)) as journey:
-        await journey.start()
-        await journey.process_message("I want to speak to a person")
-        says, release = journey.manager.operator_says, journey.manager.release
-        for _ in range(2):
-            await says("I am Ann.", "ann", idempotency_key="k-1")
-            await release("ann", idempotency_key="k-2")
-
-        texts = [entry.content for entry in await journey.transcript()]
-        assert texts.count("I am Ann.") == 1
-        with pytest.raises(TakeoverError):
-            await release("ann", idempotency_key="k-3")
 
 
 async def test_an_answer_is_kept_for_a_day(
