@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, func, literal_column, select, tuple_, update
+from sqlalchemy import bindparam, func, select, tuple_, update
 
 from journeygraph.graphs.records.effects import EFFECTS
 from journeygraph.graphs.records.escalations import CALLS
 from journeygraph.graphs.records.history import ATTEMPTS, CHECKS
 from journeygraph.graphs.records.idempotency import ANSWERS
-from journeygraph.graphs.storage.errors import WriteConflict
-from journeygraph.graphs.storage.sealing import UNNAMED, AesSeal, Seals
+from journeygraph.graphs.storage.sealing import Seals
 from journeygraph.graphs.storage.statements import (
     RUNNING,
     SESSION,
     TURNS,
-    UNCHANGED_SINCE_READ,
     Row,
     Sql,
     Statement,
@@ -28,7 +25,7 @@ from journeygraph.graphs.storage.statements import (
     first,
 )
 from journeygraph.graphs.storage.store import Store
-from journeygraph.graphs.storage.tables import audit, sessions, turns
+from journeygraph.graphs.storage.tables import audit, sessions
 from journeygraph.journeys import StateError
 
 PAGE = 500
@@ -80,30 +77,6 @@ WRAP_AGAIN = Sql.of(
     .where(SESSION, sessions.c.key_id == bindparam("was"), sessions.c.data_key == bindparam("held"))
     .values(data_key=bindparam("new_data_key"), key_id=bindparam("new_key_id"))
 )
-_UNMARKED = sessions.c.key_id.is_(None) | (sessions.c.key_id == literal_column("''"))
-GIVE_KEY = Sql.of(
-    update(sessions)
-    .where(*UNCHANGED_SINCE_READ, _UNMARKED)
-    .values(data_key=bindparam("new_data_key"), key_id=bindparam("new_key_id"))
-)
-# Sessions that an older release began after the columns were added.
-_OF_OLDER_RELEASE: ColumnElement[bool] = (
-    select(turns.c.version)
-    .where(
-        turns.c.tenant == sessions.c.tenant,
-        turns.c.session_id == sessions.c.session_id,
-        turns.c.version == sessions.c.version,
-        func.substr(turns.c.operations, literal_column("1"), literal_column("10"))
-        == literal_column("'aes256gcm:'"),
-    )
-    .exists()
-)
-MARK = Sql.of(
-    update(sessions)
-    .where(sessions.c.key_id.is_(None), _OF_OLDER_RELEASE)
-    .values(key_id=literal_column("''")),
-    all_tenants=True,
-)
 
 
 class KeyState(StrEnum):
@@ -128,8 +101,7 @@ class KeyUse:
 
     Attributes:
         journey_id: The journey.
-        key_id: Id of the key; empty: rows are encrypted with a key of the settings itself, as in
-            older releases.
+        key_id: Id of the key.
         state: Its state among the keys of the settings.
     """
 
@@ -140,8 +112,10 @@ class KeyUse:
     @property
     def fault(self) -> str:
         """The reason why these sessions cannot be decrypted; empty: they can."""
-        key = f"the encryption key '{self.key_id}'" if self.key_id else "an older encryption key"
-        needs = f"Stored sessions of the journey '{self.journey_id}' need {key}"
+        needs = (
+            f"Stored sessions of the journey '{self.journey_id}' need the encryption key "
+            f"'{self.key_id}'"
+        )
         if self.state == KeyState.MISSING:
             return f"{needs}, which is not set. Add it to JOURNEYGRAPH_ENCRYPTION_KEY."
         if self.state == KeyState.WRONG:
@@ -185,74 +159,31 @@ async def key_faults(store: Store, seals: Seals, journeys: Collection[str]) -> l
 
 async def _state(store: Store, seals: Seals, of: Row) -> KeyState:
     keys, id_ = seals.keys, of["key"]
-    if keys is None or (id_ and keys.get(id_) is None):
+    if keys is None or keys.get(id_) is None:
         return KeyState.MISSING
     # Of several, because a single row may be damaged.
     for row in await store.read(OF_KEY, **of, **FROM_START, most=SAMPLES):
-        if await _opens(store, seals, row):
+        if _opens(seals, row):
             return KeyState.FIRST if id_ == keys.first[0] else KeyState.SET
-    return KeyState.WRONG if id_ else KeyState.MISSING
+    return KeyState.WRONG
 
 
-async def _opens(store: Store, seals: Seals, row: Row) -> bool:
-    """Return whether the data of a session can be decrypted."""
+def _opens(seals: Seals, row: Row) -> bool:
+    """Return whether the data key of a session can be decrypted."""
     try:
-        seal = replace(seals, tenant=row["tenant"]).of(row)
-        if row["key_id"] == UNNAMED:
-            span = {"low": -1, "high": 0}
-            mine = store.of(row["tenant"])
-            for turn in await mine.read(TURNS.of_turns, session=row["session_id"], **span):
-                TURNS.value(turn, "operations", seal)
+        replace(seals, tenant=row["tenant"]).of(row)
     except StateError:
         return False
     return True
 
 
 async def sessions_by_key(store: Store) -> dict[str, int]:
-    """Return the number of sessions of each key id; an empty id: without a data key.
+    """Return the number of sessions of each key id.
 
     Raises:
         StateError: The store failed.
     """
     return {row["key_id"]: row["sessions"] for row in await store.read(COUNTS)}
-
-
-async def with_data_key(store: Store, head: Row) -> Row:
-    """Give a session of an older release a data key, and encrypt all of its rows with it.
-
-    The caller holds the turn of the session. A session that has a data key is not changed.
-
-    Args:
-        store: The store of the session, with its keys.
-        head: Row of the session.
-
-    Returns:
-        The row of the session, with its data key.
-
-    Raises:
-        StateError: The store failed, a row was changed, or the key of the session is not set.
-    """
-    if head["key_id"]:
-        return head
-    session, old = head["session_id"], store.seals.of(head)
-    new = store.seals.new(session)
-    assert isinstance(old, AesSeal)
-    given: Row = {
-        "session": session,
-        "head": head["version"],
-        "begun": head["created_at"],
-        "held": head["fence"],
-        **_new_columns(new.columns),
-    }
-    written = [Statement(GIVE_KEY, [given], exactly_one=True)]
-    for records in _RECORDS:
-        rows = await store.read(records.all, session=session)
-        written.append(records.sealed_again(rows, old, new))
-    written += await store.saver.sealed_again(session, old, new)
-    with suppress(WriteConflict):  # another process was faster
-        await store.write(*(statement for statement in written if statement.rows))
-    found = await store.head(session)
-    return head if found is None else found
 
 
 def _new_columns(columns: Mapping[str, Any]) -> Row:
@@ -277,8 +208,7 @@ async def drop_sessions(store: Store, key_id: str) -> None:
 async def rotate(store: Store, watch: Callable[[int], None]) -> list[str]:
     """Wrap the data keys of all sessions with the first key, while turns run.
 
-    Data of the sessions is not encrypted again, except for sessions of older releases: these get a
-    data key, one after another, each between two turns. If it ends early, the next call continues.
+    Data of the sessions is not encrypted again. If it ends early, the next call continues.
 
     Args:
         store: The store of sensitive journeys, with its keys.
@@ -291,7 +221,6 @@ async def rotate(store: Store, watch: Callable[[int], None]) -> list[str]:
         ConfigurationError: No key is set.
         StateError: The store failed.
     """
-    await store.write(Statement(MARK, [{}]))
     faults: list[str] = []
     for use in await keys_in_use(store, store.seals):
         if use.fault:
@@ -308,11 +237,6 @@ async def _rotate(
     after = FROM_START
     while rows := await store.read(OF_KEY, **of, **after, most=PAGE):
         after = {"after": rows[-1]["session_id"], "after_of": rows[-1]["tenant"]}
-        if use.key_id == UNNAMED:
-            for row in rows:
-                await _give_key(store, row, faults)
-                watch(1)
-            continue
         await _wrap_again(store, rows, faults)
         watch(len(rows))
 
@@ -330,13 +254,3 @@ async def _wrap_again(store: Store, rows: list[Row], faults: list[str]) -> None:
         mine.append({**was, **_new_columns(columns)})
     for tenant, mine in written.items():
         await store.of(tenant).write(Statement(WRAP_AGAIN, mine))
-
-
-async def _give_key(store: Store, row: Row, faults: list[str]) -> None:
-    mine = store.of(row["tenant"])
-    try:
-        async with mine.turn(row["session_id"]) as head:
-            if head is not None and head["key_id"] == UNNAMED:
-                await with_data_key(mine, head)
-    except StateError as error:
-        faults.append(str(error))

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     Integer,
     String,
     bindparam,
@@ -85,7 +86,7 @@ def _of_status(*where: Any) -> Any:
     return first(
         select(*_WITHOUT_PAYLOAD, last_message(escalations.c.session_id))
         .where(of_tenant(escalations), *where, exists(lives.correlate(escalations)))
-        .where(escalations.c.number < bindparam("before", type_=Integer))
+        .where(escalations.c.number < bindparam("before", type_=BigInteger))
         .order_by(escalations.c.number.desc())
     )
 
@@ -128,7 +129,7 @@ DUE = Sql.of(
         .where(
             *_TO_SEND,
             escalations.c.next_try_at <= bindparam("until"),
-            escalations.c.number > bindparam("after", type_=Integer),
+            escalations.c.number > bindparam("after", type_=BigInteger),
         )
         .order_by(escalations.c.number)
     ),

@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Integer, and_, bindparam, literal_column, select, update
+from sqlalchemy import BigInteger, Integer, and_, bindparam, literal_column, select, update
 
 from journeygraph.graphs.records.listing import last_that_fits
 from journeygraph.graphs.storage.errors import WriteConflict
@@ -126,7 +126,7 @@ REVIEWS = Sql.of(
             of_tenant(validation_audit),
             validation_audit.c.journey_id == bindparam("journey"),
             validation_audit.c.review,
-            validation_audit.c.id < bindparam("before", type_=Integer),
+            validation_audit.c.id < bindparam("before", type_=BigInteger),
         )
         .order_by(validation_audit.c.id.desc())
     )

@@ -29,7 +29,7 @@ MOST_BYTES = 1_000_000
 END_OF_TIME = "9999"
 """A time after all others, as stored times compare."""
 _LONGEST = 2_000
-_LAST = 2**31
+_LAST = 2**63
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
 _T = TypeVar("_T")
 

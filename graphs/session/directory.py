@@ -65,7 +65,7 @@ from journeygraph.journeys.config import EncryptionKeys
 from journeygraph.journeys.faults import Fault
 from journeygraph.nodes.json_data import stamp
 
-LAST = 2**31 - 1
+LAST = 2**63 - 1
 """Upper bound of row numbers."""
 
 

@@ -177,7 +177,7 @@ def new_name(session_id: Any) -> str:
 
     Raises:
         ConfigurationError: As of `new_id_of`, or it contains `/`, which comes after the tenant in
-            LangGraph's tables. A session of an older release may have such an id.
+            LangGraph's tables.
     """
     if "/" in new_id_of(session_id):
         raise ConfigurationError(

@@ -1095,7 +1095,7 @@ class PathwayManager:
 
     async def _go_on(self, session: StoredSession, head: Row) -> None:
         died = orphaned_turns.OrphanedTurn.of(head)
-        session, head = await self._sealed(session, head)
+        session = session.at(head)
         head = await self._continued(session, head)
         try:
             if given := await orphaned_turns.given_of(session, head, died):
@@ -1220,7 +1220,7 @@ class PathwayManager:
         again: _Again[_T] | None,
     ) -> _T:
         """Do something in the turn of the session; see `_in_turn`."""
-        session, head = await self._sealed(session, head)
+        session = session.at(head)
         sent = requests and requests_after(requests, head["version"] - 1)
         if again and (done := await self._done_before(session, sent)):
             return await again(session, head, done)
@@ -1229,12 +1229,6 @@ class PathwayManager:
             return await act(session, head)
         finally:
             self._changed()
-
-    async def _sealed(self, session: StoredSession, head: Row) -> tuple[StoredSession, Row]:
-        """Return the session with its encryption, and its row."""
-        if self.spec.sensitive:
-            head = await part("data_keys").with_data_key(session.store, head)
-        return session.at(head), head
 
     async def _continued(self, session: StoredSession, head: Row) -> Row:
         """Return the row from which the next turn continues."""

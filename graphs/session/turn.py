@@ -338,16 +338,14 @@ class TurnRequest:
     def kept(self) -> Mapping[str, Any]:
         """Return what another process needs to take the turn, as JSON.
 
-        It is a list of one part, since older releases kept messages that joined as parts.
         Metadata, tags, callbacks and listeners are those of a process, and end with it.
         """
-        part = {
+        return {
             "text": self.text,
             "value": self.value,
             "event": self.event,
             "requests": [request.plain() for request in self.requests],
         }
-        return {"parts": [part]}
 
 
 def rule_of(config: JourneyConfig, when_busy: WhenBusy | None = None) -> WhenBusy:
@@ -363,15 +361,11 @@ def rule_of(config: JourneyConfig, when_busy: WhenBusy | None = None) -> WhenBus
 
 
 def died_in(kept: Mapping[str, Any]) -> TurnRequest:
-    """Return the input of a turn whose process died, as `TurnRequest.kept` wrote it.
-
-    Messages that joined in an older release are one message, each on its own line.
-    """
-    parts = kept["parts"]
-    first = parts[0]
-    text = "\n".join(part["text"] for part in parts) if len(parts) > 1 else first["text"]
-    requests = tuple(Request.of_plain(one) for part in parts for one in part["requests"])
-    return TurnRequest(text, first["value"], event=first["event"], requests=requests, died=True)
+    """Return the input of a turn whose process died, as `TurnRequest.kept` wrote it."""
+    requests = tuple(Request.of_plain(one) for one in kept["requests"])
+    return TurnRequest(
+        kept["text"], kept["value"], event=kept["event"], requests=requests, died=True
+    )
 
 
 async def take(

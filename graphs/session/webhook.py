@@ -280,7 +280,7 @@ async def _counted(store: Store, mine: Row, seconds: float) -> None:
     await store.write(Statement(TRY, [row], exactly_one=True))
 
 
-_ANY = 2**31 - 1
+_ANY = 2**63 - 1
 
 
 def _pause_after(tries: int) -> float:

@@ -24,11 +24,9 @@ from journeygraph.graphs.steps import COMMIT, INTERRUPT
 from journeygraph.graphs.storage import statements
 from journeygraph.graphs.storage.errors import DamagedError
 from journeygraph.graphs.storage.sealing import (
-    AesSeal,
     RefusedError,
     Seal,
     state_of,
-    state_place,
     strict_serializer,
 )
 from journeygraph.graphs.storage.statements import Row, Sql, Statement, thread_of
@@ -163,10 +161,9 @@ class PausedRun:
     @classmethod
     def unpacked(cls, text: str) -> PausedRun:
         """Return what was packed."""
-        # Of older releases there is no third part.
-        checkpoints, listed, *more = _SERDE.loads_typed(("msgpack", base64.b64decode(text)))
+        checkpoints, listed, in_place = _SERDE.loads_typed(("msgpack", base64.b64decode(text)))
         run = cls({name: (checkpoint, about) for name, (checkpoint, about) in checkpoints.items()})
-        run.in_place.update(*more)
+        run.in_place.update(in_place)
         for namespace, id_, task, writes in listed:
             kept = [(name, value) for name, value in writes]
             run.writes.setdefault((namespace, id_), {})[task] = kept
@@ -369,22 +366,6 @@ class StoreSaver(TurnSaver):
         """Remove deleted data from the file of the database; a server does this itself."""
 
     @abstractmethod
-    async def sealed_again(self, session_id: str, old: AesSeal, new: AesSeal) -> list[Statement]:
-        """Return the statements that encrypt all states of a session with another key.
-
-        Raises:
-            StateError: The store failed, or a row was changed.
-        """
-
-    async def _values_again(self, session_id: str, old: AesSeal, new: AesSeal) -> Statement:
-        """Return the statement that encrypts the values of a session with another key."""
-        values = await self.read(statements.VALUES, session=session_id)
-        for row in values:
-            place = (row["thread"], f"{row['channel']}|{row['version']}")
-            row["blob"] = encrypted_again(row["blob"], place, old, new)
-        return Statement(statements.SEAL_VALUE, values)
-
-    @abstractmethod
     async def read(self, query: Sql, **parameters: Any) -> list[Row]:
         """Return the rows of a query as dicts."""
 
@@ -431,25 +412,6 @@ class StoreSaver(TurnSaver):
             channel: self._unpacked(kind, blob, seal, session, f"{channel}|{versions.get(channel)}")
             for channel, kind, blob in stored
         }
-
-
-def encrypted_again(blob: bytes, place: tuple[str, str], old: AesSeal, new: AesSeal) -> bytes:
-    """Return state encrypted with another key.
-
-    Args:
-        blob: The encrypted state.
-        place: The session, and the place of the state in it; see `state_of`.
-        old: Decrypts it.
-        new: Encrypts it.
-
-    Raises:
-        RefusedError: It was changed or moved, or has another key.
-    """
-    bound = state_place(*place)
-    try:
-        return new.encrypted(old.decrypted(blob, bound), bound)
-    except RefusedError as error:
-        raise error.of("The state of session '{}' at '{}'".format(*place)) from error
 
 
 def found_at(row: Row, checkpoint: Any, metadata: Any, writes: Any) -> CheckpointTuple:

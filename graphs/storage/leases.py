@@ -231,7 +231,7 @@ class Leases:
             mine = {**_named(left), "new_fence": head["fence"]}
             await run(connection, statements.ADOPT, **mine)
             head[DIED] = None
-        # Its end could not be written here; or an older release has moved the session on.
+        # Its end could not be written here; or the session has moved on since.
         elif left in self._ended_here or head["died_version"] != head["version"]:
             await run(connection, statements.FORGET_DIED, **_named(left))
             self._ended_here.discard(left)

@@ -27,7 +27,7 @@ from journeygraph.graphs.storage.connections import (
 )
 from journeygraph.graphs.storage.errors import Unconfirmed, WriteConflict, reason_of
 from journeygraph.graphs.storage.leases import Leases
-from journeygraph.graphs.storage.sealing import AesSeal, RefusedError, Seal
+from journeygraph.graphs.storage.sealing import RefusedError, Seal
 from journeygraph.graphs.storage.statements import Row, Sql, Statement, joined
 from journeygraph.journeys.config import TENANT
 
@@ -90,19 +90,6 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         both = [*written, *(Statement(sql, row) for sql in statements.FORGET_STATE)]
         # What a turn commits while this waits for it has to be seen, so that it goes as well.
         await self._whole(both, _one_after_the_other)
-
-    async def sealed_again(self, session_id: str, old: AesSeal, new: AesSeal) -> list[Statement]:
-        """Return the statements that encrypt all states of a session with another key."""
-        states = await self.read(statements.STATES, session=session_id)
-        for row in states:
-            document, metadata = json.loads(row["checkpoint"]), json.loads(row["metadata"])
-            _check_seal(metadata, row["thread"], row["id"], document, old)
-            metadata[_SEAL] = new.close("", _bound(row["thread"], row["id"], document))
-            row["metadata"] = Jsonb(metadata)
-        return [
-            Statement(statements.SEAL_STATE, states),
-            await self._values_again(session_id, old, new),
-        ]
 
     async def close(self) -> None:
         """Close the connections after their running operations."""

@@ -3,8 +3,6 @@
 The row of a session has its data key, which is wrapped with one of the keys of the settings, and
 the id of that key. A new key of the settings wraps the data keys again; no other data is encrypted
 again. Without the data key, no row of the session can be read, also none in a backup.
-
-Sessions of older releases have no data key: their rows are encrypted with a key of the settings.
 """
 
 from __future__ import annotations
@@ -29,8 +27,6 @@ from journeygraph.journeys import ConfigurationError, StateError
 from journeygraph.journeys.config import KEY_BYTES, TENANT, EncryptionKeys
 from journeygraph.journeys.errors import require_extra
 
-UNNAMED = ""
-"""Key id of sessions whose rows are encrypted with a key of the settings itself."""
 _NAME = "aes256gcm"
 MARK = f"{_NAME}:"
 """The beginning of each text that is sealed."""
@@ -286,25 +282,6 @@ class SessionSeal(AesSeal):
         return stored
 
 
-class _SealOfUnmarked(Seal):
-    """Opens plain and sealed text of a session without a key id, whose journey is not known."""
-
-    def __init__(self, keys: EncryptionKeys | None, tenant: str) -> None:
-        super().__init__(tenant)
-        self._keys = keys
-
-    def open(self, stored: str, bound_to: str) -> str:
-        """Return the text of stored data.
-
-        Raises:
-            ConfigurationError: It is sealed, and no key is set.
-            RefusedError: It was changed or moved, or has another key.
-        """
-        if not is_sealed(stored):
-            return stored
-        return _direct(_required(self._keys)).open(stored, bound_to)
-
-
 @dataclass(frozen=True, slots=True)
 class Seals:
     """Makes the seal of each session from its row.
@@ -340,8 +317,8 @@ class Seals:
                 its id, or the data key was changed or moved.
         """
         keys = _required(self.keys)
-        if not row["key_id"]:
-            return _direct(keys)
+        if not row["key_id"]:  # it has expired, or was not begun as a sensitive one
+            return NoSeal()
         columns = {name: row[name] for name in Seal.columns}
         return SessionSeal(self._unwrapped(keys, row), columns, self.tenant)
 
@@ -352,9 +329,7 @@ class Seals:
             ConfigurationError: The session is encrypted, and no key is set.
             RefusedError: As for `of`.
         """
-        if row["key_id"] is None:
-            return _SealOfUnmarked(self.keys, self.tenant)
-        return self.of(row)
+        return Seal(self.tenant) if row["key_id"] is None else self.of(row)
 
     def wrapped_again(self, row: Mapping[str, Any]) -> Mapping[str, str | None]:
         """Return the columns of a session's seal, wrapped with the first key.

@@ -31,11 +31,10 @@ from journeygraph.graphs.storage.checkpoints import (
     Commit,
     StoreSaver,
     config_at,
-    encrypted_again,
     found_at,
 )
 from journeygraph.graphs.storage.errors import DamagedError, WriteConflict
-from journeygraph.graphs.storage.sealing import AesSeal, Seal, state_of
+from journeygraph.graphs.storage.sealing import Seal, state_of
 from journeygraph.graphs.storage.statements import Row, Sql, Statement, thread_of
 from journeygraph.nodes.json_data import size
 
@@ -58,8 +57,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
 
     LangGraph's own writes every value of the state with every checkpoint. Here the context and the
     fields are apart once they are large, and are not written again by a turn that does not change
-    them. A checkpoint of an older release has all of its values in itself, or all apart, and is
-    read as it is.
+    them.
 
     Args:
         conn: The connection, used only by this saver.
@@ -155,17 +153,6 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         """Rewrite the file without the parts that are not used, and empty its write-ahead log."""
         if self._file:
             await self._done(partial(_compact, self.conn), whole=True)
-
-    async def sealed_again(self, session_id: str, old: AesSeal, new: AesSeal) -> Written:
-        """Return the statements that encrypt all states of a session with another key."""
-        states = await self.read(statements.STATES, session=session_id)
-        for row in states:
-            place = (row["thread"], row["id"])
-            row["checkpoint"] = encrypted_again(row["checkpoint"], place, old, new)
-        return [
-            Statement(statements.SEAL_STATE, states),
-            await self._values_again(session_id, old, new),
-        ]
 
     async def close(self) -> None:
         """Close the connection after its running operation."""

@@ -218,17 +218,6 @@ class TableMapper:
         return Sql.of(rows.where(self.mine, in_span(self.turn)))
 
     @cached_property
-    def change(self) -> Sql:
-        """Statement that replaces the encrypted columns of one row, by its primary key.
-
-        The parameters of the key have `of_` before their names.
-        """
-        names = [one for one in self._table.primary_key if one.name != "tenant"]
-        keys = [one == bindparam(f"of_{one.name}") for one in names]
-        changed: Row = {name: bindparam(name) for name in (*self._places, *self._digests)}
-        return Sql.of(update(self._table).where(of_tenant(self._table), *keys).values(changed))
-
-    @cached_property
     def all(self) -> Sql:
         """Statement that reads all rows of a session."""
         return Sql.of(select(self._table).where(self.mine))
@@ -253,21 +242,6 @@ class TableMapper:
     def has_turns(self) -> bool:
         """True if each row belongs to a turn."""
         return not {"turn", "version"}.isdisjoint(self.columns.keys())
-
-    def sealed_again(self, rows: Iterable[Row], old: Seal, new: Seal) -> Statement:
-        """Return the statement that encrypts rows with another key.
-
-        Raises:
-            RefusedError: A row was changed or moved, or has another key.
-        """
-        keys = [one.name for one in self._table.primary_key if one.name != "tenant"]
-        written = []
-        for row in rows:
-            stored = self.stored(self.opened(row, old), new)
-            for name in self._digests:
-                stored[name] = old.digest_for(new, row[name])
-            written.append({**stored, **{f"of_{name}": row[name] for name in keys}})
-        return Statement(self.change, written)
 
     @cached_property
     def fitting(self) -> Sql:
@@ -472,8 +446,7 @@ def by_key(name: str, columns: Any, *where: Any) -> Any:
 def with_values(versions: str) -> str:
     """Return the statement for SQLite that reads versions, with a row for each value of a state.
 
-    The checkpoint names its values in its metadata. One that an older release wrote names none, and
-    has them in itself.
+    The checkpoint names its values in its metadata.
     """
     return (
         f"SELECT one.*, b.channel, b.type AS value_type, b.blob FROM ({versions}) AS one "
@@ -868,33 +841,6 @@ SAVE_CHECKPOINT = Sql(
     "(%(thread)s, %(namespace)s, %(id)s, %(parent)s, %(checkpoint)s, %(metadata)s) "
     "ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) "
     "DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata",
-)
-STATES = Sql(
-    "SELECT thread_id AS thread, checkpoint_ns AS namespace, checkpoint_id AS id, checkpoint "
-    "FROM checkpoints WHERE thread_id = :thread",
-    "SELECT thread_id AS thread, checkpoint_ns AS namespace, checkpoint_id AS id, "
-    "checkpoint::text AS checkpoint, metadata::text AS metadata "
-    "FROM checkpoints WHERE thread_id = %(thread)s",
-)
-"""Read all states of a session, to encrypt them again with `SEAL_STATE`."""
-SEAL_STATE = Sql(
-    "UPDATE checkpoints SET checkpoint = :checkpoint WHERE thread_id = :thread "
-    "AND checkpoint_ns = :namespace AND checkpoint_id = :id",
-    "UPDATE checkpoints SET metadata = %(metadata)s WHERE thread_id = %(thread)s "
-    "AND checkpoint_ns = %(namespace)s AND checkpoint_id = %(id)s",
-)
-VALUES = Sql(
-    "SELECT thread_id AS thread, checkpoint_ns AS namespace, channel, version, blob "
-    "FROM checkpoint_blobs WHERE thread_id = :thread",
-    "SELECT thread_id AS thread, checkpoint_ns AS namespace, channel, version, blob "
-    "FROM checkpoint_blobs WHERE thread_id = %(thread)s",
-)
-"""Read all values of a session's states that are apart from them; see `SEAL_VALUE`."""
-SEAL_VALUE = Sql(
-    "UPDATE checkpoint_blobs SET blob = :blob WHERE thread_id = :thread "
-    "AND checkpoint_ns = :namespace AND channel = :channel AND version = :version",
-    "UPDATE checkpoint_blobs SET blob = %(blob)s WHERE thread_id = %(thread)s "
-    "AND checkpoint_ns = %(namespace)s AND channel = %(channel)s AND version = %(version)s",
 )
 FORGET_STATE = (
     Sql.of(delete(_checkpoints).where(_checkpoints.c.thread_id == _THREAD)),

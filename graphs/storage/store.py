@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
 from alembic.util import CommandError
-from sqlalchemy import Integer, bindparam, func, insert, literal_column, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from journeygraph.graphs.storage import statements
@@ -21,8 +21,8 @@ from journeygraph.graphs.storage.errors import raise_translated, reason_of
 from journeygraph.graphs.storage.migrations.migrate import migrate
 from journeygraph.graphs.storage.sealing import Seal, Seals, direct_seal
 from journeygraph.graphs.storage.sqlite import SqliteJourneySaver
-from journeygraph.graphs.storage.statements import Row, Sql, Statement, first, now, of_tenant
-from journeygraph.graphs.storage.tables import sessions, tenants
+from journeygraph.graphs.storage.statements import Row, Sql, Statement, now
+from journeygraph.graphs.storage.tables import tenants
 from journeygraph.journeys import SessionBusyError, StateError, TooManyWaitingError
 from journeygraph.journeys.config import TENANT, EncryptionKeys, WhenBusy
 from journeygraph.journeys.errors import require_extra
@@ -48,14 +48,6 @@ _REGISTERED = Sql.of(select(tenants.c.at).where(tenants.c.name == bindparam("ten
 _REGISTER = Sql.of(
     insert(tenants).inline().values(name=bindparam("tenant"), at=bindparam("at"))
 ).followed_by("ON CONFLICT (name) DO NOTHING")
-_BEGINNING = func.substr(
-    sessions.c.session_id, literal_column("1"), bindparam("length", type_=Integer)
-)
-_LIKE = Sql.of(
-    first(
-        select(sessions.c.session_id).where(of_tenant(sessions), bindparam("begins") == _BEGINNING)
-    )
-)
 
 
 @dataclass(eq=False)
@@ -116,19 +108,10 @@ class Store:
         """Record the tenant of this store at its first use.
 
         Raises:
-            StateError: An older release has stored a session that LangGraph's tables could not
-                tell from one of this tenant, or the store failed.
+            StateError: The store failed.
         """
         if self.tenant == TENANT or await self.read(_REGISTERED):
             return
-        begins = f"{self.tenant}/"
-        found = await self.of(TENANT).read(_LIKE, begins=begins, length=len(begins), most=1)
-        if found:
-            raise StateError(
-                f"The name '{self.tenant}' cannot be used for a tenant of this store: an older "
-                f"release has stored the session '{found[0]['session_id']}' of the tenant "
-                f"'{TENANT}'. Choose another name."
-            )
         await self.write(Statement(_REGISTER, [{"at": stamp(now())}]))
 
     def lock(self, session_id: str) -> SessionLock:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     DateTime,
@@ -29,25 +30,19 @@ from sqlalchemy import (
     true,
 )
 
-from journeygraph.journeys.config import TENANT
-
 metadata = MetaData()
 
 USAGE = ("model_calls", "input_tokens", "output_tokens")
 """Counts of a turn: calls of models, and their tokens."""
 
+NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite gives numbers to INTEGER alone
 TIME = String(32)
 NAME = String(200)
 
 
 def tenant(*, primary_key: bool = False) -> Column[Any]:
-    """Return the column with the tenant of a row; the store fills it in, and compares it.
-
-    The default is for an older release, which knows no other tenant.
-    """
-    return Column(
-        "tenant", NAME, primary_key=primary_key, nullable=False, server_default=text(f"'{TENANT}'")
-    )
+    """Return the column with the tenant of a row; the store fills it in, and compares it."""
+    return Column("tenant", NAME, primary_key=primary_key, nullable=False)
 
 
 def owner(*, primary_key: bool = False) -> tuple[Any, ...]:
@@ -62,7 +57,7 @@ def owner(*, primary_key: bool = False) -> tuple[Any, ...]:
 
 def numbered(name: str = "id") -> Column[Any]:
     """Return the column with the row number from the database."""
-    return Column(name, Integer, primary_key=True, autoincrement=True)
+    return Column(name, NUMBER, primary_key=True, autoincrement=True)
 
 
 def sealed(
@@ -388,7 +383,7 @@ definitions = Table(
         server_default=true(),
         comment="whether sessions of this version continue in it",
     ),
-    Column("journey_version", NAME, comment="as of sessions; null: of an older release"),
+    Column("journey_version", NAME, comment="as of sessions; null: not a journey"),
     Index("definitions_by_activity", "tenant", "active", "id"),
 )
 

@@ -8,10 +8,9 @@ from typing import Any
 from sqlalchemy import String, bindparam, select
 
 from journeygraph.graphs.records.listing import last_that_fits
-from journeygraph.graphs.storage.sealing import Seal, Seals, is_sealed
+from journeygraph.graphs.storage.sealing import Seals
 from journeygraph.graphs.storage.statements import (
     ALL_TURNS,
-    TURNS,
     Row,
     Sql,
     TableMapper,
@@ -133,25 +132,12 @@ async def _session(store: Store, seals: Seals, session_id: str, user: str) -> As
     if head is None or head["user_id"] != user:
         return
     yield _record("session", session_id, {name: head[name] for name in _OF_SESSION})
-    seal = await _seal_of(store, seals, head)
+    seal = seals.reader(head)
     if state := await store.saver.state_in(head, seal):
         yield _record("state", session_id, {"values": state.checkpoint["channel_values"]})
     for name, records in _PARTS:
         async for row in _rows(store, records, session_id):
             yield _record(name, session_id, _shown(records.opened(row, seal)))
-
-
-async def _seal_of(store: Store, seals: Seals, head: Row) -> Seal:
-    """Return what opens the rows and the state of a session.
-
-    Sessions that an older release encrypted are not marked: their rows show it.
-    """
-    if head["key_id"] is not None:
-        return seals.of(head)
-    rows = await store.read(TURNS.of_turns, session=head["session_id"], low=-1, high=0)
-    if rows and is_sealed(rows[0]["operations"]):
-        return seals.of(head)
-    return Seal(store.tenant)
 
 
 async def _rows(store: Store, records: TableMapper, session_id: str) -> AsyncIterator[Row]:

@@ -567,7 +567,7 @@ class AuditedTurn:
         checks: Checks of the reply.
         attempts: The attempts at fields.
         decision: Its candidates, commands, and guidelines that do not hold.
-        steps: Its parts that ran, with times and tokens; empty for a turn of an older release.
+        steps: Its parts that ran, with times and tokens.
         steps_dropped: Number of its further steps, over the most that are kept.
     """
 

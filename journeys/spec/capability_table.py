@@ -73,7 +73,6 @@ CAPABILITIES = {
     "models": Entry(f"{_NODES}.llm.models"),
     "model_replies": Entry(f"{_NODES}.llm.replies"),
     "model_agents": Entry(f"{_GRAPHS}.agents.model_agents"),
-    "data_keys": Entry(f"{_GRAPHS}.records.data_keys"),
     "escalations": Entry(f"{_GRAPHS}.records.escalations"),
     "forks": Entry(f"{_GRAPHS}.records.forks"),
     "version_migration": Entry(f"{_GRAPHS}.session.version_migration"),

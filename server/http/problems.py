@@ -198,7 +198,7 @@ _NOT_READABLE = (
     HTTPStatus.CONFLICT,
     "not_readable",
     "Stored data of the session cannot be read: rows of the store were changed, moved or removed, "
-    "or its key is not set. `journeygraph audit verify` names them.",
+    "or its key is not set. `journeygraph audit SESSION` names the first.",
 )
 _NO_SESSION = (
     HTTPStatus.NOT_FOUND,

@@ -659,7 +659,7 @@ async def test_what_was_moved_or_removed_is_not_readable(
             409,
             "not_readable",
         )
-        assert "journeygraph audit verify" in answer.json()["detail"]
+        assert "journeygraph audit SESSION" in answer.json()["detail"]
         assert "s-" not in answer.text.replace(answer.json()["request_id"], "")
     assert caplog.text.count("request_failed") == len(refused)
     assert (await api.client.get("/v1/sessions/s-2/history")).status_code == 200

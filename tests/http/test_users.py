@@ -57,14 +57,12 @@ from tests.support import api as helpers
 from tests.support import command, forked
 from tests.support.api import Api, one, serving, wired
 from tests.support.clerks import said
-from tests.support.clocks import Clock
 from tests.support.command import flat
 from tests.support.post_office import database
 from tests.support.post_office import opened as opened_parcel
 from tests.support.postgres import connected
 from tests.support.proxy import Proxy
 from tests.support.redis import RedisServer
-from tests.support.secret_ferry import OLDER_KEY, older_file
 from tests.support.solo import Solo
 from tests.support.user_child import delete_and_die
 
@@ -353,21 +351,6 @@ async def test_an_export_needs_no_more_memory_for_more_data(tmp_path: Path) -> N
         await directory.close()
     assert read == 300 * 100_000
     assert peak < read / 4
-
-
-async def test_a_session_that_an_older_release_encrypted_is_exported(
-    tmp_path: Path, clock: Clock
-) -> None:
-    config = JourneyConfig(persistence=older_file(tmp_path, clock), encryption_key=OLDER_KEY)
-    directory = await Directory.open(config)
-    await directory.store.write(Statement(GIVE, [{}]))
-    records = await directory.export_user("ann")
-    assert records is not None
-    text = json.dumps([record async for record in records])
-    await directory.close()
-
-    assert "aes256gcm:" not in text
-    assert '"message": "Harwich"' in text
 
 
 class SecretSolo(Solo):

@@ -331,27 +331,6 @@ async def test_a_small_context_is_within_its_checkpoint_until_it_has_grown(
     assert await call.journey.snapshot() == {"customer": "C-1", "street": "Side"}
 
 
-async def test_a_session_goes_on_whose_values_an_older_release_wrote_apart(
-    talk: Talk, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = "SELECT DISTINCT channel FROM checkpoint_blobs ORDER BY channel"
-    with monkeypatch.context() as older:
-        older.setattr(
-            "journeygraph.graphs.storage.sqlite._APART",
-            ("context", "fields", "messages", "position", "turn"),
-        )
-        older.setattr("journeygraph.graphs.storage.sqlite._SMALL", 0)
-        call = await talk(Parcel, AGENTS, sqlite_url, context={"customer": "C-1"})
-        await call.says("street=Main")
-    assert len(found(sqlite_url, names)) >= 4
-    await call.says("hello")
-    assert await call.journey.snapshot() == {"customer": "C-1", "street": "Main"}
-    await call.journey.rollback(0)
-    await call.says("street=Side")
-    assert await call.journey.snapshot() == {"customer": "C-1", "street": "Side"}
-    assert len(await call.journey.versions()) == 5
-
-
 async def test_the_last_100_versions_are_kept_and_older_ones_pruned(
     talk: Talk, sqlite_url: str
 ) -> None:

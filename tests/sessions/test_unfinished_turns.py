@@ -23,11 +23,9 @@ from journeygraph.server.logs import formatter
 from tests.sessions.test_session_faults import Gate
 from tests.storage.test_encryption import KEY, canary, clinic, doctor, spellings
 from tests.storage.test_encryption_keys import BOTH, NEW, OLD, rotated
-from tests.support.clocks import Clock
 from tests.support.ferry import World, ferry, led_up
 from tests.support.post_office import AGENTS, found, opened
-from tests.support.postgres import Postgres, connected
-from tests.support.secret_ferry import OLDER_KEY, older_database, secret_ferry
+from tests.support.postgres import connected
 from tests.support.solo import Courier, Solo
 
 KEPT = "SELECT message, tries FROM running_turns"
@@ -104,21 +102,6 @@ async def test_a_retry_under_its_key_gets_the_answer_of_the_turn(postgres_url: s
 
         assert (reply.replayed, reply.metadata["version"]) == (True, 1)
         assert await messages(parcel) == ["street=Main"]
-
-
-async def test_messages_that_joined_in_an_older_release_go_on_together(postgres_url: str) -> None:
-    await left(postgres_url, idempotency_key="k-1")
-    [(kept, _)] = found(postgres_url, KEPT)
-    [part] = json.loads(kept)["parts"]
-    joined = json.dumps({"parts": [part, {**part, "text": "card=1", "requests": []}]})
-    with connected(postgres_url) as connection:
-        connection.execute("UPDATE running_turns SET message = %s", (joined,))
-
-    async with opened(postgres_url) as parcel:
-        reply = await parcel.process_message("street=Main", idempotency_key="k-1")
-
-        assert reply.replayed
-        assert await messages(parcel) == ["street=Main\ncard=1"]
 
 
 async def test_the_answer_to_an_agent_goes_on(postgres_url: str) -> None:
@@ -299,28 +282,6 @@ async def test_what_is_kept_is_encrypted_with_the_data_key_of_the_session(
         assert await messages(journey) == ["hello"]
 
 
-async def test_a_session_of_an_older_release_keeps_its_message_with_its_new_data_key(
-    postgres_server: Postgres, tmp_path: Path, clock: Clock
-) -> None:
-    url, reached = older_database(postgres_server, clock), asyncio.Event()
-
-    async def held() -> None:
-        reached.set()
-        await asyncio.Event().wait()
-
-    world = World(tmp_path, lambda moment: held() if moment == "purser" else None)
-    async with secret_ferry(url, world, OLDER_KEY) as journey:
-        await died(reached, journey.process_message("yes", idempotency_key="k"))
-    [(kept,)] = found(url, PARTS)
-    with pytest.raises(StateError):
-        AesSeal(OLDER_KEY).open(kept, "default|s-1|running")
-
-    async with secret_ferry(url, World(tmp_path), OLDER_KEY) as journey:
-        reply = await journey.process_message("yes", idempotency_key="k")
-        assert (reply.replayed, "Safe trip with 2" in reply.message) == (True, True)
-    postgres_server.drop(url)
-
-
 async def test_a_data_key_that_changes_before_the_lease_is_read_again(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,8 +352,7 @@ async def test_the_audit_of_a_session_tells_of_turns_that_died(
     assert found(postgres_url, KEPT) == []
 
 
-async def test_a_message_that_an_older_release_left_behind_is_not_taken(postgres_url: str) -> None:
-    """That release commits a turn without removing what is kept of one that died."""
+async def test_a_message_that_was_left_behind_is_not_taken(postgres_url: str) -> None:
     async with opened(postgres_url) as parcel:
         await parcel.start()
         await parcel.process_message("street=Main")
@@ -409,7 +369,7 @@ async def test_a_message_that_an_older_release_left_behind_is_not_taken(postgres
 async def test_a_plain_journey_keeps_its_words(postgres_url: str) -> None:
     await left(postgres_url, idempotency_key="k")
     [(kept, tries)] = found(postgres_url, KEPT)
-    [part] = json.loads(kept)["parts"]
+    part = json.loads(kept)
     assert (part["text"], part["value"], len(part["requests"]), tries) == (
         "street=Main",
         None,

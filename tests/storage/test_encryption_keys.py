@@ -44,19 +44,13 @@ from tests.storage.test_encryption import (
 )
 from tests.storage.test_encryption import everything as in_files
 from tests.storage.test_encryption_postgres import everything as in_tables
-from tests.support import command, forked, watching
+from tests.support import command, forked, golden, watching
 from tests.support.clocks import Clock
 from tests.support.command import flat, run, served
 from tests.support.ferry import SAID, World
-from tests.support.post_office import database, found
+from tests.support.post_office import back_at, database, found
 from tests.support.postgres import Postgres, connected
-from tests.support.secret_ferry import (
-    OLDER_KEY,
-    older_database,
-    older_file,
-    rotate_and_die,
-    secret_ferry,
-)
+from tests.support.secret_ferry import rotate_and_die, secret_ferry
 from tests.support.watching import Watch
 
 watch, folder = watching.watch, command.folder
@@ -467,107 +461,67 @@ async def test_no_word_value_or_argument_of_a_sensitive_session_is_stored_or_rep
     ) == 0
 
 
-# ------------------------------------------------------------------ sessions of an older release
+# ------------------------------------------------------------------ rotation under kill
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def older_url(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[str]:
-    """The URL of a store with a session that an older release wrote, without a data key."""
+def golden_url(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[str]:
+    """The URL of a stored store, at the time of its last turn."""
+    release = golden.releases()[-1]
     if request.param == "sqlite":
-        yield older_file(tmp_path, clock)
+        yield back_at(golden.restored_file(release, tmp_path), clock)
         return
     server: Postgres = request.getfixturevalue("postgres_server")
-    url = older_database(server, clock)
-    yield url
+    url = golden.restored_database(release, server)
+    yield back_at(url, clock)
     server.drop(url)
-
-
-async def test_a_session_of_an_older_release_goes_on_with_a_data_key(
-    older_url: str, tmp_path: Path
-) -> None:
-    world = World(tmp_path)
-    async with secret_ferry(older_url, world, OLDER_KEY) as journey:
-        context = await journey.snapshot()
-        assert context["customer"] == "kanarienvögel-4711"
-        assert found(older_url, "SELECT key_id FROM sessions") == [("",)]
-        again = await journey.process_message("2", idempotency_key="k-2")
-        assert again.replayed
-        done = await journey.process_message("yes")
-        assert "Safe trip with 2 from Harwich" in done.message
-        assert [one.content for one in await journey.transcript()][:1] == ["hello"]
-        assert (await journey.rollback(1)).accumulated_context == {"customer": context["customer"]}
-    # The reservation of the killed process counts; the charge was asked for again, with its key.
-    assert (world.reserved, world.payments) == ([], 1)
-    [(key_id, data_key)] = found(older_url, "SELECT key_id, data_key FROM sessions")
-    assert (key_id, bool(data_key)) == (EncryptionKeys.of(OLDER_KEY).ids[0], True)
-
-
-async def test_a_rotation_gives_data_keys_to_sessions_of_an_older_release(
-    older_url: str, tmp_path: Path
-) -> None:
-    keys = text(new=NEXT, old=OLDER_KEY)
-    assert [(use.key_id, use.state) for use in await uses(older_url, keys)] == [("", KeyState.SET)]
-    assert await asyncio.gather(*(rotated(older_url, keys) for _ in range(3))) == [[], [], []]
-
-    assert [use.key_id for use in await uses(older_url, NEW)] == ["new"]
-    world = World(tmp_path)
-    async with secret_ferry(older_url, world, NEW) as journey:
-        assert (await journey.snapshot())["customer"] == "kanarienvögel-4711"
-        assert (await journey.process_message("2", idempotency_key="k-2")).replayed
-        assert "Safe trip with 2 from Harwich" in (await journey.process_message("yes")).message
-        assert [row.kind for row in await journey.audit()]
-    assert (world.reserved, world.payments) == ([], 1)
-
-
-async def test_a_session_of_an_older_release_is_refused_with_another_key(
-    older_url: str, tmp_path: Path
-) -> None:
-    before = found(older_url, "SELECT message, operations FROM turns ORDER BY version")
-    [use] = await uses(older_url, NEW)
-    assert "need an older encryption key, which is not set" in use.fault
-    assert await rotated(older_url, NEW) == [use.fault]
-    async with secret_ferry(older_url, World(tmp_path), NEW) as journey:
-        with pytest.raises(StateError, match="cannot be decrypted with this encryption_key"):
-            await journey.process_message("yes")
-    assert found(older_url, "SELECT message, operations FROM turns ORDER BY version") == before
 
 
 @pytest.mark.slow
 def test_killed_before_any_statement_a_rotation_loses_no_session(
-    older_url: str, tmp_path: Path
+    golden_url: str, tmp_path: Path
 ) -> None:
-    keys = text(new=NEXT, old=OLDER_KEY)
+    keys = text(new=NEXT, old=golden.KEY)
     world = World(tmp_path)
-    asyncio.run(talked(older_url, world, "s-2", text(old=OLDER_KEY)))
+    asyncio.run(talked(golden_url, world, "s-1", text(old=golden.KEY)))
+    sealed = [f"secret_trip-{name}" for name in golden.SEALED]
 
-    async def read() -> list[int]:
+    async def read(given: str) -> list[int]:
         lengths = []
-        for session_id in ("s-1", "s-2"):
-            async with secret_ferry(older_url, world, keys, session_id) as journey:
-                await journey.snapshot()
+        for session_id in sealed:
+            async with golden.secret_trip(golden_url, session_id, given) as journey:
+                assert await journey.snapshot()
                 lengths.append(len(await journey.transcript()))
+        async with secret_ferry(golden_url, world, given) as journey:
+            lengths.append(len(await journey.transcript()))
         return lengths
 
-    before, statement, seen = asyncio.run(read()), 0, set()
+    before, statement, seen = asyncio.run(read(keys)), 0, [0]
     survived = False
     while not survived:
         statement += 1
-        process = forked.process(rotate_and_die, older_url, keys, statement)
+        process = forked.process(rotate_and_die, golden_url, keys, statement)
         process.start()
         process.join(100)
         survived = process.exitcode == 0
-        assert asyncio.run(read()) == before, statement
-        seen.add(tuple(found(older_url, "SELECT key_id FROM sessions ORDER BY session_id")))
-    assert statement > 8
-    assert {ids[0] for ids in seen} == {("",), ("new",)}
-    assert asyncio.run(rotated(older_url, keys)) == []
-    assert {row[0] for row in found(older_url, "SELECT key_id FROM sessions")} == {"new"}
+        assert asyncio.run(read(keys)) == before, statement
+        done = "SELECT count(*) FROM sessions WHERE key_id = 'new'"
+        seen.append(found(golden_url, done)[0][0])
+    assert statement > len(sealed)
+    assert seen == sorted(seen)
+    assert len({*seen}) > len(sealed)
+    assert asyncio.run(rotated(golden_url, keys)) == []
+    assert asyncio.run(read(NEW)) == before
 
-    async def goes_on() -> str:
-        async with secret_ferry(older_url, world, NEW) as journey:
-            return (await journey.process_message("yes")).message
+    async def goes_on() -> list[str]:
+        async with secret_ferry(golden_url, world, NEW) as ferry:
+            replies = [(await ferry.process_message("another crossing")).message]
+        async with golden.secret_trip(golden_url, sealed[0], NEW) as trip:
+            return [*replies, (await trip.process_message("3")).message]
 
-    assert "Safe trip with 2 from Harwich" in asyncio.run(goes_on())
+    crossing, trip = asyncio.run(goes_on())
+    assert crossing
+    assert "3" in trip
 
 
 @pytest.mark.slow

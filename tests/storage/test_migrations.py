@@ -14,13 +14,16 @@ import psycopg
 import pytest
 import sqlalchemy
 from alembic import command
+from alembic.autogenerate import compare_metadata
 from alembic.config import Config
-from langgraph.checkpoint.sqlite import SqliteSaver
+from alembic.migration import MigrationContext
 
-from journeygraph import JourneyConfig, JourneyError, StateError, load_journey
+from journeygraph import JourneyConfig, JourneyError, StateError
 from journeygraph.graphs.records.definitions import Definitions
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.storage import migrations
+from journeygraph.graphs.storage.migrations import migrate as migrate_module
+from journeygraph.graphs.storage.migrations import migrate_postgres as migrate_postgres_module
 from journeygraph.graphs.storage.migrations.migrate import HEAD, migrate
 from journeygraph.graphs.storage.migrations.migrate_postgres import (
     ALONE,
@@ -28,9 +31,9 @@ from journeygraph.graphs.storage.migrations.migrate_postgres import (
     MigrationHeads,
     migrate_postgres,
 )
-from tests.support.clocks import Clock
+from journeygraph.graphs.storage.tables import metadata
 from tests.support.command import flat, run
-from tests.support.post_office import AGENTS, Parcel, back_at, opened
+from tests.support.post_office import database, found, opened
 from tests.support.postgres import TABLES, Postgres, connected
 from tests.support.stored_claims import CLAIM, draft
 
@@ -94,35 +97,6 @@ def test_the_command_migrates_a_file_as_well(tmp_path: Path) -> None:
     assert (tmp_path / "a.db").exists()
 
 
-def first_release(url: str) -> None:
-    """Make the tables of the first release in an empty database."""
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    config.set_main_option("path_separator", "os")
-    engine = sqlalchemy.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
-        config.attributes |= {"connection": connection, "watch": None}
-        command.upgrade(config, "0001")
-    engine.dispose()
-
-
-_BEGUN: Any = {"configurable": {"thread_id": "s-1", "checkpoint_ns": ""}}
-
-
-def test_a_database_of_the_first_release_keeps_its_sessions(empty_url: str) -> None:
-    first_release(empty_url)
-    with connected(empty_url) as connection:
-        connection.execute(
-            "INSERT INTO sessions VALUES ('s', 'j', '1', 'active', 'p', 3, '1', '1', '1')"
-        )
-    done = migrate_postgres(empty_url)
-    assert (done.before.ours, done.after) == ("0001", MigrationHeads(HEAD, SAVER_HEAD))
-    with connected(empty_url) as connection:
-        columns = "tenant, version, fence, lease_until"
-        row = connection.execute(f"SELECT {columns} FROM sessions").fetchone()
-    assert row == ("default", 3, 0, None)
-
-
 def test_an_empty_file_gets_what_the_migrations_make(tmp_path: Path) -> None:
     """A file with a foreign table in it is migrated step by step, an empty one at once."""
     found = []
@@ -140,68 +114,6 @@ def test_an_empty_file_gets_what_the_migrations_make(tmp_path: Path) -> None:
 
     assert found[0] == found[1]
     assert len(found[0]) > 20
-
-
-async def test_a_file_of_the_first_release_keeps_its_sessions(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'old.db'}"
-
-    def reopened() -> Parcel:
-        return Parcel("s-1", JourneyConfig(persistence=url), agents=AGENTS)
-
-    first_release(url)
-    config = JourneyConfig(persistence=f"sqlite:///{tmp_path / 'new.db'}")
-    async with Parcel("s-1", config, agents=AGENTS) as parcel:
-        await parcel.start({"customer": "C-1"})
-        await parcel.process_message("street=Main")
-        saver: Any = (await parcel.manager._session()).saver
-        with sqlite3.connect(tmp_path / "old.db") as connection:
-            before = SqliteSaver(connection, serde=saver.serde)  # whose format it was
-            for there in list(saver.list({"configurable": {"thread_id": "s-1"}})):
-                before.put(there.parent_config or _BEGUN, there.checkpoint, there.metadata, {})
-        connection.close()
-    with sqlite3.connect(tmp_path / "old.db") as connection:
-        connection.execute("ATTACH ? AS new", [str(tmp_path / "new.db")])
-        for table in ("sessions", "turns", "audit"):
-            named = connection.execute(f"SELECT name FROM pragma_table_info('{table}')")
-            columns = ", ".join(f'"{name}"' for (name,) in named.fetchall())
-            rows = f"SELECT {columns} FROM new.{table}"
-            connection.execute(f"INSERT INTO main.{table} ({columns}) {rows}")
-    connection.close()
-    async with reopened() as parcel:
-        assert await parcel.snapshot() == {"customer": "C-1", "street": "Main"}
-        assert (await parcel.process_message("hello")).metadata["version"] == 2
-        assert await parcel.snapshot() == {"customer": "C-1", "street": "Main"}
-        await parcel.rollback(0)
-        assert (await parcel.process_message("street=Side")).metadata["version"] == 4
-    async with reopened() as parcel:
-        assert await parcel.snapshot() == {"customer": "C-1", "street": "Side"}
-
-
-async def test_a_session_that_an_older_release_stored_goes_on(tmp_path: Path, clock: Clock) -> None:
-    """That release, of before the definitions were typed models, wrote the file itself."""
-    data = Path(__file__).parent / "data"
-    with sqlite3.connect(tmp_path / "tours.db") as connection:
-        connection.executescript((data / "older_release.sql").read_text())
-        (stored,) = connection.execute("SELECT version FROM turns WHERE version = 3").fetchone()
-    connection.close()
-    tour = load_journey(data / "tour.yaml")
-    config = JourneyConfig(persistence=back_at(f"sqlite:///{tmp_path / 'tours.db'}", clock))
-
-    async with await tour.restore("ada", config) as journey:
-        assert await journey.snapshot() == {"guests": 4, "day": "2031-05-01"}
-        confirmed = await journey.process_message("yes")
-        done = await journey.process_message("Visa")
-        versions = await journey.versions()
-        turns = await journey.turns()
-        await journey.rollback(stored)
-        again = await journey.process_message("yes")
-
-    assert confirmed.pathway_id == "pay"
-    assert done.is_journey_complete
-    assert done.accumulated == {"guests": 4, "day": "2031-05-01", "card": "Visa"}
-    assert len(versions) == 6
-    assert [bool(turn.steps) for turn in turns] == [False] * 4 + [True] * 2, "it had none"
-    assert again.message == confirmed.message
 
 
 def test_migrations_at_the_same_time_do_the_work_once(empty_url: str) -> None:
@@ -300,6 +212,82 @@ async def test_a_release_works_on_what_the_next_one_has_added(
     done = await asyncio.to_thread(run, "migrate", "--store", kept_url)
     if kept_url.startswith("postgresql"):
         assert "a newer release migrated it, and this one fits it" in flat(done.stdout)
+
+
+@pytest.fixture
+def next_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let this release have one migration more."""
+    (tmp_path / "9998_moods.py").write_text(NEWER.format(head=HEAD))
+    monkeypatch.setattr(migrate_module, "FOLDERS", (*migrate_module.FOLDERS, tmp_path))
+    for module in (migrate_module, migrate_postgres_module):
+        monkeypatch.setattr(module, "HEAD", "9998")
+
+
+async def test_a_store_moves_forward_and_keeps_its_sessions(
+    kept_url: str, request: pytest.FixtureRequest
+) -> None:
+    async with opened(kept_url) as parcel:
+        await parcel.start({"customer": "C-1"})
+        await parcel.process_message("street=Main")
+    request.getfixturevalue("next_release")
+
+    done = flat((await asyncio.to_thread(run, "migrate", "--store", kept_url)).stdout)
+
+    if kept_url.startswith("postgresql"):
+        assert f"sessions, turns and audit: from {HEAD} to 9998" in done
+    assert found(kept_url, "SELECT mood, tries_more FROM sessions") == [(None, 0)]
+    async with opened(kept_url) as parcel:
+        assert await parcel.snapshot() == {"customer": "C-1", "street": "Main"}
+        await parcel.rollback(0)
+        assert (await parcel.process_message("street=Side")).metadata["version"] == 3
+    again = flat((await asyncio.to_thread(run, "migrate", "--store", kept_url)).stdout)
+    assert "up to date" in again
+
+
+async def test_a_database_without_a_new_migration_says_what_to_run(
+    postgres_url: str, next_release: None
+) -> None:
+    async with opened(postgres_url) as parcel:
+        with pytest.raises(StateError, match="journeygraph migrate"):
+            await parcel.start()
+
+
+async def test_the_tables_of_an_early_release_are_refused_with_the_way_out(kept_url: str) -> None:
+    async with opened(kept_url) as parcel:
+        await parcel.start()
+    change = "UPDATE journeygraph_version SET version_num = '0028'"
+    with (connected if kept_url.startswith("postgresql") else database)(kept_url) as connection:
+        connection.execute(change)
+
+    async with opened(kept_url) as parcel:
+        with pytest.raises(StateError, match="an early JourneyGraph") as refused:
+            await parcel.process_message("street=Main")
+    assert not refused.value.retryable
+    assert "another file or an empty database" in str(refused.value)
+    done = await asyncio.to_thread(run, "migrate", "--store", kept_url, code=1)
+    assert "another file or an empty database" in flat(done.stderr)
+    assert found(kept_url, "SELECT count(*) FROM sessions") == [(1,)]
+
+
+async def test_the_tables_are_those_that_the_code_describes(kept_url: str) -> None:
+    async with opened(kept_url) as parcel:
+        await parcel.start()
+    engine = sqlalchemy.create_engine(kept_url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.connect() as connection:
+        options = {"compare_type": True, "target_metadata": metadata}
+        context = MigrationContext.configure(connection, opts=options)
+        found = compare_metadata(context, metadata)
+    ours = [one for one in found if isinstance(one, tuple) and not _is_theirs(*one[:2])]
+    types = [one for one in found if isinstance(one, list) and one[0][0] != "modify_comment"]
+    engine.dispose()
+    assert (ours, types) == ([], [])
+
+
+def _is_theirs(kind: str, thing: Any) -> bool:
+    """Return whether a difference is a table that our metadata does not describe."""
+    name = str(getattr(thing, "table", thing))
+    is_there = kind in ("remove_table", "remove_index")
+    return is_there and name.startswith(("checkpoint", "writes", "journeygraph_"))
 
 
 async def test_a_database_that_needs_a_newer_release_is_left_alone(

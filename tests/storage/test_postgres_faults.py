@@ -361,8 +361,8 @@ async def test_a_lease_that_waits_for_a_commit_sees_it_whole(postgres_url: str) 
         url = postgres_url
         with psycopg.connect(url) as other:
             other.execute(
-                "INSERT INTO turns SELECT session_id, 2, kind, checkpoint_id, NULL, pathway_id, "
-                "message, reply, operations, begun_at, at FROM turns WHERE version = 1"
+                "INSERT INTO turns SELECT tenant, session_id, 2, kind, checkpoint_id, NULL, "
+                "pathway_id, message, reply, operations, begun_at, at FROM turns WHERE version = 1"
             )
             other.execute("UPDATE sessions SET version = 2")
             turn = asyncio.ensure_future(parcel.process_message("card=1"))

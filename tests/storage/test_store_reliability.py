@@ -162,9 +162,9 @@ async def test_a_page_of_escalations_reads_no_others(
                 f"SELECT 's-' || number, {copied} FROM sessions, {numbers}"
             )
             connection.execute(
-                "INSERT INTO escalations (session_id, id, status, journey_id, turn, reason, "
-                "payload, at, updated_at, unclaimed_at, tries, next_try_at) "
-                "SELECT 's-' || number, number, (ARRAY['open', 'claimed', 'released'])"
+                "INSERT INTO escalations (tenant, session_id, id, status, journey_id, turn, "
+                "reason, payload, at, updated_at, unclaimed_at, tries, next_try_at) "
+                "SELECT 'default', 's-' || number, number, (ARRAY['open', 'claimed', 'released'])"
                 "[1 + number % 3], 'parcel', 0, 'r', '{}', '', '', '', 0, '' "
                 f"FROM generate_series(1, {CALLS}) AS number"
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import sqlite3
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,11 +18,9 @@ from journeygraph import (
     ConfigurationError,
     JourneyConfig,
     SessionNotStartedError,
-    StateError,
 )
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.storage.statements import HEAD, LEASE_AS_TENANT, Sql, of_tenant
-from journeygraph.graphs.storage.store import open_store
 from journeygraph.graphs.storage.tables import audit, metadata, sessions, turns
 from tests.support.post_office import AGENTS, Parcel
 from tests.support.postgres import Postgres, connected
@@ -233,24 +230,6 @@ async def test_a_state_is_read_by_the_keys_of_its_values_alone(
     assert "channel = v.key" in key
     assert "version = v.value" in key
     assert not [line for (line,) in plan if " on tenants" in line]
-
-
-async def test_a_name_that_was_used_in_ids_before_is_refused(
-    postgres_url: str, tmp_path: Path
-) -> None:
-    file = f"sqlite:///{tmp_path / 'journeys.db'}"
-    for store in (file, postgres_url):
-        await talked(store, ("default",))
-    with sqlite3.connect(tmp_path / "journeys.db") as database:
-        database.execute("UPDATE sessions SET session_id = 'acme/1'")
-    database.close()
-    with connected(postgres_url) as connection:
-        connection.execute("SET session_replication_role = replica")
-        connection.execute("UPDATE sessions SET session_id = 'acme/1'")
-    for store in (file, postgres_url):
-        with pytest.raises(StateError, match="'acme' cannot be used for a tenant"):
-            await open_store(store, None, tenant="acme")
-        await (await open_store(store, None, tenant="ac")).close()
 
 
 def test_the_statement_of_each_turn_is_not_parsed_anew() -> None:

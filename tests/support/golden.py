@@ -198,6 +198,14 @@ async def _left_running(url: str, journey: type[Journey]) -> None:
         await manager.process_message(message, idempotency_key=message)
 
 
+def secret_trip(url: str, session_id: str, keys: str) -> SecretTrip:
+    """Return a handle on a sealed session."""
+    agency = Agency()
+    config = JourneyConfig(persistence=url, **{**LIFE, "encryption_key": keys})
+    agents, tools = {"cashier": agency.cashier}, {"reserve": agency.reserve}
+    return SecretTrip(session_id, config, agents=agents, tools=tools, model=False)
+
+
 def releases() -> list[str]:
     """Return the releases that left stores."""
     return sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -15,8 +16,12 @@ from sqlalchemy.pool import StaticPool
 
 from journeygraph.journeys import StateError
 
-HEAD = "0029"
+BASELINE = "0100"
+"""The first migration. Stores with earlier ones, of early releases of 0.1, are not read."""
+HEAD = "0100"
 """The newest migration of this release; a database that has it is not changed."""
+FOLDERS = (Path(__file__).with_name("versions"),)
+"""Folders with migrations."""
 OLDEST = "SELECT oldest FROM journeygraph_range"
 """Reads the oldest newest migration of a release that can work on the database."""
 
@@ -43,9 +48,11 @@ def up_to_date(connection: sqlite3.Connection) -> bool:
     """Return whether this release can work on a database as it is.
 
     Raises:
-        StateError: A newer release has migrated it, and this one is too old for it.
+        StateError: A newer release has migrated it, and this one is too old for it; or it has the
+            tables of an early 0.1.
     """
     version = _first(connection, "SELECT version_num FROM journeygraph_version")
+    refuse_older("The database", version)
     if version is None or version <= HEAD:
         return version == HEAD
     refuse_newer("The database", version, _first(connection, OLDEST))
@@ -58,6 +65,24 @@ def _first(connection: sqlite3.Connection, query: str) -> str | None:
     except sqlite3.OperationalError:
         return None
     return row[0] if row else None
+
+
+def refuse_older(name: str, version: str | None) -> None:
+    """Refuse a database with the tables of an early 0.1.
+
+    Args:
+        name: The subject of the error, such as "The database x".
+        version: Its newest migration; None: it has none.
+
+    Raises:
+        StateError: It has migrations from before the first one of this release.
+    """
+    if version is not None and version < BASELINE:
+        raise StateError(
+            f"{name} has the tables of an early JourneyGraph 0.1, which this release does not "
+            "read. Name another file or an empty database; sessions that are to be finished need "
+            "the release that made them."
+        )
 
 
 def refuse_newer(name: str, version: str | None, oldest: str | None) -> None:
@@ -88,7 +113,8 @@ def migrate(connect: Callable[[], sqlite3.Connection]) -> None:
     Raises:
         sqlite3.Error: The file is not a database, or cannot be written.
         sqlalchemy.exc.SQLAlchemyError: A foreign table has the name of one of ours.
-        StateError: A newer release has migrated the database, and this one is too old for it.
+        StateError: A newer release has migrated the database, and this one is too old for it; or
+            it has the tables of an early 0.1.
     """
     connection = connect()
     try:
@@ -151,5 +177,6 @@ def upgrade(connection: sqlalchemy.Connection, watch: Callable[[str], None] | No
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("path_separator", "os")
+    config.set_main_option("version_locations", os.pathsep.join(map(str, FOLDERS)))
     config.attributes |= {"connection": connection, "watch": watch}
     command.upgrade(config, "head")

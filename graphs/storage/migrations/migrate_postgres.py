@@ -17,7 +17,13 @@ from sqlalchemy.pool import StaticPool
 
 from journeygraph.graphs.storage.connections import database_name
 from journeygraph.graphs.storage.errors import reason_of
-from journeygraph.graphs.storage.migrations.migrate import HEAD, OLDEST, refuse_newer, upgrade
+from journeygraph.graphs.storage.migrations.migrate import (
+    HEAD,
+    OLDEST,
+    refuse_newer,
+    refuse_older,
+    upgrade,
+)
 from journeygraph.journeys import StateError
 
 SAVER_HEAD = len(PostgresSaver.MIGRATIONS) - 1
@@ -95,7 +101,8 @@ def migrate_postgres(
         watch: Called with a description of each step that is done or begins.
 
     Raises:
-        StateError: The database cannot be reached or changed, or a newer release migrated it.
+        StateError: The database cannot be reached or changed, a newer release migrated it, or
+            it has the tables of an early 0.1.
     """
     watch = watch or (lambda _: None)
     try:
@@ -104,10 +111,11 @@ def migrate_postgres(
             _one_at_a_time(connection, patience, watch),
         ):
             before = versions(connection)
+            name = f"The database {database_name(url)}"
             _refuse_encoding(connection, database_name(url))
+            refuse_older(name, before.ours)
             if before.is_newer:
-                oldest = _version(connection, _RANGE)
-                refuse_newer(f"The database {database_name(url)}", before.ours, oldest)
+                refuse_newer(name, before.ours, _version(connection, _RANGE))
             if not before.current:
                 _upgrade(connection, url, watch)
             return Migration(database_name(url), before, versions(connection))
@@ -128,7 +136,8 @@ async def required(connection: psycopg.AsyncConnection[Any], name: str) -> None:
     """Refuse a database that this release cannot use.
 
     Raises:
-        StateError: It lacks migrations, a newer release migrated it, or it is not in UTF-8.
+        StateError: It lacks migrations, a newer release migrated it, it has the tables of an early
+            0.1, or it is not in UTF-8.
     """
     _refuse_encoding(connection, name)
     found = await (await connection.execute(_TABLES_THERE)).fetchone()
@@ -137,6 +146,7 @@ async def required(connection: psycopg.AsyncConnection[Any], name: str) -> None:
         row = await (await connection.execute(query)).fetchone() if there else None
         here.append(row[0] if row else None)
     has = MigrationHeads(*here)
+    refuse_older(f"The database {name}", has.ours)
     if has.is_newer:
         row = await (await connection.execute(_RANGE)).fetchone() if found and found[2] else None
         refuse_newer(f"The database {name}", has.ours, row[0] if row else None)

@@ -88,8 +88,7 @@ def _show(states: Mapping[str, KeyState], counts: Mapping[str, int]) -> None:
         return
     shown = listing("key", "sessions", "")
     for id_, state in states.items():
-        name = id_ or "(of an older release)"
-        shown.add_row(*row(name, counts.get(id_, 0), _STATES[state]))
+        shown.add_row(*row(id_, counts.get(id_, 0), _STATES[state]))
     out.print(shown)
 
 
