@@ -54,7 +54,7 @@ CAPABILITIES = {
         f"{_NODES}.features.concierge", "ConciergeJourneys", lambda spec: bool(spec.parts)
     ),
     "knowledge": Entry(
-        f"{_NODES}.features.read_questions", "KnowledgeAnswers", lambda spec: spec.has_knowledge
+        f"{_NODES}.knowledge.answers", "KnowledgeAnswers", lambda spec: spec.has_knowledge
     ),
     "rewording": Entry(
         f"{_NODES}.features.rephrase",

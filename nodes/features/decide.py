@@ -35,9 +35,9 @@ from journeygraph.nodes.repair.clarify import (
     digressed,
     not_understood,
     options_of,
+    take_question,
     tasks_of,
 )
-from journeygraph.nodes.repair.knowledge import take_question
 from journeygraph.nodes.repair.resume import begin_next
 from journeygraph.nodes.repair.tasks import (
     adopt,
@@ -121,7 +121,6 @@ async def _answered(draft: TurnDraft, said: Sequence[Command]) -> list[Verdict] 
 
 
 def _elsewhere(draft: TurnDraft, moves: Moves) -> PathwaySpec | None:
-    """Return the pathway that a message leads to, unless it stays where it is."""
     fired = draft.steered(moves).transition
     leads = fired is not None and fired["target"] != draft.here.id
     return draft.spec.pathways[fired["target"]] if fired and leads else None
@@ -137,7 +136,6 @@ def _note_order(draft: TurnDraft) -> None:
 
 
 async def _led_on(draft: TurnDraft, said: Sequence[Command], moves: Moves, *, spoke: bool) -> None:
-    """Follow a message to where it leads, or stay; of several wishes to one after the other."""
     given_up = next((c for c in said if isinstance(c, Cancel)), None)
     if given_up and given_up.task:
         moves = without(draft, moves, [draft.here.id])
@@ -162,7 +160,6 @@ async def _follow(
     *,
     spoke: bool,
 ) -> None:
-    """Go where one wish leads, give the task up, or stay."""
     if steering.transition and not _ignored(draft, steering, said):
         await _moved(draft, steering, said, given_up, spoke=spoke)
     elif steering.refused_depth:
@@ -305,7 +302,6 @@ def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
 
 
 def _leads_on(commands: Sequence[Command]) -> bool:
-    """Return whether a message asks for something that it may lead to."""
     return any(isinstance(c, Go) or (isinstance(c, Verdict) and c.holds) for c in commands)
 
 
@@ -381,7 +377,6 @@ def _has_open_form(draft: TurnDraft) -> bool:
 
 
 def _is_answered(draft: TurnDraft) -> bool:
-    """Return whether the message completed the current form, which then ends first."""
     asked = draft.dialogue.asked
     if draft.here.form is None or (asked and asked["kind"] in _KEPT):
         return False

@@ -64,7 +64,6 @@ def _has_floor(draft: TurnDraft) -> bool:
 
 
 def _may_fill(draft: TurnDraft, reading: Interpretation, *, floor: bool) -> bool:
-    """Return whether something is open that a message may answer or change."""
     forms = any(draft.spec.pathways[t.target].form for t in reading.questions)
     here = reading.questions or draft.here.form is not None or draft.dialogue.asked
     left = reading.parse.commands or reading.parse.unread
@@ -72,7 +71,6 @@ def _may_fill(draft: TurnDraft, reading: Interpretation, *, floor: bool) -> bool
 
 
 def _leads_to_form(draft: TurnDraft, reading: Interpretation) -> bool:
-    """Return whether the message leads to a pathway with fields, at once or as another wish."""
     run = draft.steered(reading.commands).run
     wished = [t.target for t in held_moves(draft, reading.commands)]
     return any(draft.spec.pathways[id_].form for id_ in (*wished, *([run] if run else ())))
@@ -154,7 +152,6 @@ def _use_wording(draft: TurnDraft, reading: Interpretation) -> None:
 
 
 def _close_reading(draft: TurnDraft) -> None:
-    """Note in the dialogue state how the message was taken."""
     draft.note_stopped_patterns()
     dialogue = draft.dialogue
     dialogue.failures = dialogue.failures + 1 if _went_wrong(draft) else 0
@@ -169,7 +166,6 @@ def _close_reading(draft: TurnDraft) -> None:
 
 
 def _went_wrong(draft: TurnDraft) -> bool:
-    """Return whether a message was not understood, or nothing of it could be taken."""
     taken = any(a["validation_status"] in ("valid", "pending") for a in draft.attempts)
     kinds = {event["kind"] for event in draft.audit}
     noise = any(e["kind"] == "repaired" and e["trigger"] == "noise" for e in draft.audit)
@@ -184,10 +180,6 @@ def _claimed(draft: TurnDraft, reply: str) -> str:
 
     A number that was not in the conversation is an invented value; in other words, what a value is
     cannot be found by code. Sensitive values are never sent.
-
-    Args:
-        draft: The turn, with what was taken of the message.
-        reply: The reply of the model.
     """
     if any(says(reply, secret) for secret in secrets_in(draft.spec, draft.fields)):
         return "hidden"
@@ -196,7 +188,6 @@ def _claimed(draft: TurnDraft, reply: str) -> str:
 
 
 def _given(draft: TurnDraft) -> Iterator[str]:
-    """Yield all that a number in a reply may come from."""
     yield draft.turn["message"] or ""
     yield draft.question
     yield draft.spec.part_of(draft.here.id).purpose

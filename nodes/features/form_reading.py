@@ -34,6 +34,7 @@ from journeygraph.nodes.forms.collect import collected_so_far, emptied, take_bac
 from journeygraph.nodes.forms.offer import offer_person, policy_of, takes_person
 from journeygraph.nodes.forms.questions import lines_of, question_of
 from journeygraph.nodes.language.expected import FREE, NAMES, Expected
+from journeygraph.nodes.language.lexicon import lexicon_of
 from journeygraph.nodes.language.proposals import (
     clauses_in,
     is_courtesy,
@@ -279,7 +280,10 @@ def guessed(draft: TurnDraft, message: str) -> list[Command]:
     is_question = questions_in(message, language)
     if len(words) <= most and field.type not in FREE and not is_question:
         return [Fill(name, message, certain=False)]
-    return [OffTopic(guessed=True)] if draft.dialogue.last_at else []
+    if draft.dialogue.last_at is None:
+        return []
+    is_change = lexicon_of(language).begins(words, "cue")  # "actually a day later"
+    return [Noise() if is_change else OffTopic(guessed=True)]
 
 
 def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command]:
@@ -355,7 +359,6 @@ MOST_FIELDS = 30
 
 
 def _as_data(command: Command) -> dict[str, str]:
-    """Return a command that was read as a model is shown it."""
     given = {"command": type(command).__name__.lower()}
     given |= {key: getattr(command, key, "") for key in ("field", "value")}
     return {key: value for key, value in given.items() if value}

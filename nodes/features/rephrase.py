@@ -94,7 +94,6 @@ def _rules(spec: JourneySpec, pathway: str) -> Iterator[GuidelineSpec]:
 
 
 def _names(state: SessionState, services: Services, turn: Turn) -> Iterator[str]:
-    """Yield texts that must not change: options, names, and collected values."""
     spec, setting = services.spec, setting_of(services, turn)
     yield spec.personality.name
     asked = state["position"].get("talk", {}).get("asked")

@@ -150,7 +150,6 @@ class Person(Capability):
 
 
 def _of_completed(spec: JourneySpec, turn: Turn) -> Escalation | None:
-    """Return the policies of the journey of a concierge that this turn completed."""
     completed = turn.get("completed")
     return spec.parts[completed["journey"]].escalation if completed else None
 
@@ -162,7 +161,6 @@ def _judged(
     dialogue: DialogueState,
     turn: Turn,
 ) -> Turn:
-    """Try the policies, and call a person where one is met."""
     position: Position = state["position"]
     facts = _facts(services.spec, state, dialogue, turn)
     policy, audit = _working(policy, facts, position)
@@ -238,7 +236,6 @@ def _is_collected(spec: JourneySpec, state: Mapping[str, Any], dialogue: Dialogu
 
 
 def _written(services: Services, state: Mapping[str, Any], turn: Turn) -> Turn:
-    """Write a new escalation into the record of the turn, from which its row is made."""
     takeover = takeover_of(state["position"])
     if takeover is None:
         return turn
@@ -276,7 +273,6 @@ async def _unclaimed(draft: TurnDraft, takeover: Takeover) -> Update:
 
 
 async def _answer(draft: TurnDraft, asked: Asked) -> bool | None:
-    """Return whether the user answered yes or no; None for neither."""
     await ready_to_read(draft.setting.language)
     for command in read_message(draft.message, Expected(asked, (), {}, (), draft.setting)).commands:
         if isinstance(command, Confirm):
@@ -300,7 +296,6 @@ def _acted(draft: TurnDraft) -> Update:
 
 
 def _claim(draft: TurnDraft, takeover: Takeover, by: str) -> None:
-    """Give the conversation to the operator who takes it."""
     taken: Takeover = {**takeover, "by": by}
     draft.turn["audit"].append(note("claimed", draft.position, reason=by))
     draft.dialogue.takeover, draft.dialogue.asked = taken, None
@@ -319,7 +314,6 @@ def _resumed(draft: TurnDraft, takeover: Takeover, *, reason: str, status: Any) 
 
 
 def _open_question(draft: TurnDraft) -> str:
-    """Return what is asked where the conversation is taken up again, and remember that it is."""
     if draft.position["pathway"] not in draft.spec.pathways:
         return ""  # of an older version, in which nothing can be asked now
     asked = draft.dialogue.asked or draft.form_state().asked()
@@ -330,7 +324,6 @@ def _open_question(draft: TurnDraft) -> str:
 
 
 def _said(draft: TurnDraft, name: str) -> Update:
-    """Say a text of the catalogue, and nothing else."""
     _say(draft, draft.text(name))
     return draft.undecided()
 
@@ -362,13 +355,7 @@ _HIDDEN = ("value", "raw", "reason")
 
 
 def _briefing_of(services: Services, state: Mapping[str, Any], turn: Turn) -> dict[str, Any]:
-    """Return the payload of an escalation : why, about what, where, and what is known.
-
-    Args:
-        services: Services of the turn.
-        state: The state as the turn leaves it.
-        turn: Its record.
-    """
+    """Return the payload of an escalation: why, about what, where, and what is known."""
     position: Position = state["position"]
     dialogue = DialogueState.of(position)
     takeover = dialogue.takeover
@@ -410,7 +397,6 @@ def _frame(services: Services, frame: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fields(spec: JourneySpec, texts: Texts, state: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Describe every field that was asked for, or will be in the current pathway."""
     position: Position = state["position"]
     attempts: Mapping[str, list[FieldAttempt]] = state.get("fields", {})
     places = {position["pathway"], *(frame["pathway"] for frame in position["stack"])}
@@ -448,7 +434,6 @@ def _field(
 def _readable(
     services: Services, turn: Turn, fields: list[dict[str, Any]]
 ) -> list[tuple[str, str]]:
-    """Return what is known, as people read it: label and value."""
     setting = setting_of(services, turn)
     told: list[tuple[str, str]] = []
     for known in fields:

@@ -89,7 +89,6 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
 
 
 def _told_progress(draft: TurnDraft) -> None:
-    """Say in a long form when two questions are left."""
     form_state = draft.form_state()
     asked = [field for field in form_state.live if field.asked]
     if len(form_state.open) == 2 and len(asked) >= LONG_FORM:
@@ -160,7 +159,6 @@ async def confirm_correction(draft: TurnDraft, name: str) -> bool:
 
 
 async def _replaced(draft: TurnDraft, field: Field, **details: object) -> None:
-    """Give a field another value, and check again what depends on it."""
     draft.keep(field.name, "valid", **details)
     draft.dialogue.guess(field.name, not draft.is_exact)
     draft.note("field_corrected", trigger=field.name)
@@ -231,7 +229,6 @@ def emptied(draft: TurnDraft, field: Field, *, reason: str, source: str = "user_
 
 
 def _unconfirm(draft: TurnDraft, name: str) -> None:
-    """Show the summaries that contain a field again."""
     draft.dialogue.unconfirm({owner.id for owner in owners(draft.spec, name)})
 
 
@@ -256,7 +253,6 @@ def _skipped(draft: TurnDraft) -> None:
 
 
 def _taken(draft: TurnDraft, name: str) -> None:
-    """Forget what was counted against a field, now that it is settled."""
     draft.dialogue.settle(name)
     draft.synced(name)
 
@@ -271,7 +267,6 @@ def _share(command: Fill | Correct) -> float:
 
 
 def _said(command: Fill | Correct) -> dict[str, Any]:
-    """Return all of a command but what it is for."""
     return {name: getattr(command, name) for name in ("value", "confidence", "read", "certain")}
 
 
@@ -360,7 +355,6 @@ async def collect(state: PathwayState, services: Services) -> Update:
 
 
 async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:
-    """Fill fields with values of the context, and with what was given before it began."""
     reopened, held = draft.dialogue.reopened, draft.dialogue.held
     for field in pathway.fields:
         known = held.get(field.name, draft.context.get(field.name))

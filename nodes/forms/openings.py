@@ -35,7 +35,6 @@ def _is_one_word(pattern: str) -> bool:
 
 
 def _values(spec: JourneySpec, setting: Setting) -> Iterator[str]:
-    """Yield a value of each field that is asked for at the entry, with the name of the field."""
     for field in spec.pathways[spec.entry].fields:
         if field.asked and not field.sensitive and (example := _example(field, setting)):
             yield _capital(f"{field.title}: {example}")

@@ -201,7 +201,6 @@ def asked_after(services: Services, values: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _field(spec: JourneySpec, here: str, asked: Asked) -> Field | None:
-    """Return the field that a question is about: as declared in the pathway, else elsewhere."""
     if asked["kind"] not in _OF_FIELDS:
         return None
     form, name = spec.pathways[here].form, asked["about"]

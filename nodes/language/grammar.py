@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import cast
 
@@ -42,8 +42,9 @@ from journeygraph.nodes.language.expected import (
     YES_OR_NO,
     Expected,
 )
-from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of
+from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of
 from journeygraph.nodes.language.words import Words, words_of
+from journeygraph.nodes.values.languages import ListName
 from journeygraph.nodes.values.numbers import place_of
 from journeygraph.nodes.values.reading import value_of
 from journeygraph.nodes.values.setting import Unreadable, units_of
@@ -103,7 +104,6 @@ def derived(words: Words, expected: Expected) -> Command | None:
 
 
 def _acts_in(words: Words, lexicon: Lexicon) -> Iterator[Words]:
-    """Yield words as they are, and without the courtesy before and behind them, one by one."""
     first, last = 0, len(words)
     yield words
     while ends := lexicon.at(words, first, "courtesy"):
@@ -119,7 +119,6 @@ def _acts_in(words: Words, lexicon: Lexicon) -> Iterator[Words]:
 def _matches(
     symbols: Sequence[str], words: Words, place: int, expected: Expected, slots: dict[str, Words]
 ) -> Iterator[dict[str, Words]]:
-    """Yield the slots of each way in which words from a place on have symbols."""
     last = len(words.all)
     if not symbols:
         yield from (slots,) if place == last else ()
@@ -137,7 +136,6 @@ def _matches(
 
 
 def _ends(symbol: str, words: Words, place: int, expected: Expected) -> Iterable[int]:
-    """Return where words from a place on that are a symbol may end."""
     if symbol == "<label>":
         lengths = {len(name) for name in expected.called}
         folded = words.folded[place:]
@@ -148,7 +146,7 @@ def _ends(symbol: str, words: Words, place: int, expected: Expected) -> Iterable
 
 
 def _phrases(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterator[int]:
-    name = cast("Name", symbol.rstrip("+"))
+    name = cast("ListName", symbol.rstrip("+"))
     for end in lexicon.at(words, place, name):
         closes = words.all[end - 1].closes
         if name == "not" and closes:
@@ -289,7 +287,7 @@ def _own(expected: Expected) -> list[Field]:
 
 
 def _labelled(expected: Expected, slots: Slots) -> Command | None:
-    """Return a value for the field that is named with it; none in the user's own words.
+    """Return a value for the field that is named with it; one in the user's own words is doubted.
 
     The value that it has in place of, if the message names one, is the known one.
     """
@@ -297,8 +295,10 @@ def _labelled(expected: Expected, slots: Slots) -> Command | None:
     raw = slots["<new>"].raw
     if (old := slots.get("<old>")) and not _is_known(field, old.raw, expected):
         return None
-    value = None if others or field.type in FREE else value_in(field, raw, expected)
-    return None if value is None else _given(field, raw, value, expected)
+    is_found = bool(others or (field.type in FREE and field.extract))  # by its author's pattern
+    value = None if is_found else value_in(field, raw, expected)
+    given = None if value is None else _given(field, raw, value, expected)
+    return replace(given, certain=False) if given and field.type in FREE else given
 
 
 def _contrasted(expected: Expected, slots: Slots) -> Command | None:
@@ -316,7 +316,6 @@ def _contrasted(expected: Expected, slots: Slots) -> Command | None:
 
 
 def _is_known(field: Field, raw: str, expected: Expected) -> bool:
-    """Return whether words are the known value of a field."""
     was, known = value_in(field, raw, expected), expected.known.get(field.name)
     return was is not None and (was == known or plain(str(was)) == plain(str(known)))
 
@@ -325,7 +324,6 @@ def _is_known(field: Field, raw: str, expected: Expected) -> bool:
 
 
 def _fixed(command: Command) -> Meaning:
-    """Return the meaning of a phrase that says one thing, unless a choice is called so."""
     return lambda expected, slots: command
 
 

@@ -10,23 +10,16 @@ from typing import get_args
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.values.languages import ListName, language_data
 
-Name = ListName
-"""Names of the lists; each language has all of them."""
-
 
 class Lexicon:
-    """The lists of a language, ready to be compared with words.
-
-    Args:
-        lists: Name -> phrases.
-    """
+    """The lists of a language, ready to be compared with words."""
 
     def __init__(self, lists: Mapping[str, Sequence[str]]) -> None:
         self.phrases: dict[str, set[tuple[str, ...]]] = {}
         self._named: dict[tuple[str, ...], set[str]] = {}
         self._by_first: dict[tuple[str, str], list[tuple[str, ...]]] = {}
         self._lists: dict[str, set[str]] = {}
-        for name in get_args(Name):
+        for name in get_args(ListName):
             said = {words_of(phrase).folded for phrase in lists[name]}
             self.phrases[name] = said.difference([()])
             for phrase in sorted(self.phrases[name], key=len, reverse=True):
@@ -39,21 +32,21 @@ class Lexicon:
         """Return the names of the lists of which words have the first word of a phrase."""
         return set().union(*filter(None, map(self._lists.get, words.folded)))
 
-    def at(self, words: Words, place: int, name: Name) -> list[int]:
+    def at(self, words: Words, place: int, name: ListName) -> list[int]:
         """Return where the phrases of a list end that begin at a place, the longest first."""
         said = words.folded[place:]
         phrases = self._by_first.get((name, said[0])) if said else None
         return [place + len(one) for one in phrases if said[: len(one)] == one] if phrases else []
 
-    def says(self, words: Words, *names: Name) -> bool:
+    def says(self, words: Words, *names: ListName) -> bool:
         """Return whether words are as a whole a phrase of one of some lists."""
         return not self._named.get(words.folded, set()).isdisjoint(names)
 
-    def begins(self, words: Words, *names: Name) -> bool:
+    def begins(self, words: Words, *names: ListName) -> bool:
         """Return whether words begin with a phrase of one of some lists."""
         return any(self.at(words, 0, name) for name in names)
 
-    def has(self, words: Words, name: Name) -> bool:
+    def has(self, words: Words, name: ListName) -> bool:
         """Return whether words contain a phrase of a list."""
         places = range(len(words.all)) if name in self.lists_in(words) else ()
         return any(self.at(words, place, name) for place in places)

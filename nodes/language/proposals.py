@@ -32,10 +32,11 @@ from journeygraph.nodes.commands import (
 )
 from journeygraph.nodes.language.expected import FREE, NAMES, Expected
 from journeygraph.nodes.language.grammar import derived, is_foreign, value_in
-from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, refused_in, weight
+from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of, refused_in, weight
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.state.interpretation import Parse
 from journeygraph.nodes.values.finding import Scan, Span, is_bare
+from journeygraph.nodes.values.languages import ListName
 from journeygraph.nodes.values.reading import load as load_values
 from journeygraph.nodes.values.setting import LONGEST, Setting
 
@@ -46,7 +47,7 @@ _WITHOUT_NUMBERS = (*NAMES, "email", "boolean", "enum")
 """Types of answers in which no number is meant as one."""
 _ASIDE = (Status, Explain, Back)
 """Words to the conversation that do no harm where a message says nothing else that is read."""
-_AWAY: tuple[Name, ...] = (
+_AWAY: tuple[ListName, ...] = (
     *("no", "cancel", "cancel_all", "back", "restart", "status", "wait", "skip", "unknown"),
 )
 """Lists with which no text begins that was asked for."""
@@ -81,7 +82,7 @@ def read_message(message: str, expected: Expected) -> Parse:
     if message.isascii() and not words_of(message):
         return Parse([Noise()], exact=True)
     if command := derived(words_of(message), expected):
-        return Parse([command], exact=True)
+        return Parse([command], exact=getattr(command, "certain", True))
     return proposed(message, expected)
 
 
@@ -157,7 +158,6 @@ def _given(message: str, read: Mapping[Words, Command], expected: Expected) -> l
 
 
 def _without(message: str, parts: Iterable[Words]) -> str:
-    """Return a message without some of its parts; a clause ends in their place."""
     for part in sorted(parts, key=lambda part: -part.all[0].start):
         message = f"{message[: part.all[0].start]} , {message[part.all[-1].end :]}"
     return message
@@ -230,12 +230,15 @@ def _may_be_of_other(span: Span, field: Field, expected: Expected) -> bool:
 def _in_words(words: Words, field: Field, expected: Expected) -> Iterator[Fill | Correct]:
     """Yield a message as the text that was asked for, unless it asks, refuses or leads away."""
     lexicon, text = lexicon_of(expected.setting.language), words.text.strip()
-    refuses: tuple[Name, ...] = () if field.required else ("not", "denied_before")
+    refuses: tuple[ListName, ...] = () if field.required else ("not", "denied_before")
     if lexicon.begins(words, *refuses) or is_courtesy(text, expected.setting.language):
         return
     clauses = [*words.clauses()]
     if any(is_question(each, lexicon) or lexicon.begins(each, *_AWAY) for each in clauses):
         return
+    is_change = lexicon.begins(words, "cue") and not lexicon.begins(words, "but")
+    if expected.known and is_change:
+        return  # "actually a day later"; but "it is the tap"
     if (value := value_in(field, text, expected)) is not None:
         yield Fill(field.name, text, read=value, certain=False)
 

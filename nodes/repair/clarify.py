@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from journeygraph.journeys import TransitionSpec
 from journeygraph.journeys.spec.spec import ACTIVATION, MOVE
 from journeygraph.nodes.commands import (
+    Ask,
     Command,
     Explain,
     Noise,
@@ -16,13 +17,13 @@ from journeygraph.nodes.commands import (
     Verdict,
     Wait,
 )
-from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.draft import Query, TurnDraft
 from journeygraph.nodes.forms.offer import offer_person, policy_of
 from journeygraph.nodes.language.lexicon import has_common_word, is_negative
 from journeygraph.nodes.language.proposals import is_courtesy, questions_in
-from journeygraph.nodes.repair.knowledge import BESIDE, asked_about, help_for
 from journeygraph.nodes.repair.tasks import status
 from journeygraph.nodes.state.dialogue_state import Asked, Option
+from journeygraph.nodes.state.form_state import owners
 from journeygraph.nodes.steer import allowed_transitions
 
 MOST_OPTIONS = 3
@@ -74,6 +75,42 @@ def tasks_of(draft: TurnDraft) -> str:
     if draft.here.form:
         targets = {draft.here.title: None, **targets}
     return ", ".join(targets) or draft.spec.purpose.strip().rstrip(".")
+
+
+KNOWLEDGE = "knowledge"
+"""Name of the repair pattern for what is looked up."""
+BESIDE = (Ask, Noise, OffTopic, Explain)
+"""Commands that get no separate reply next to a question."""
+
+
+def take_question(draft: TurnDraft, commands: Sequence[Command], *, spoke: bool) -> None:
+    """Record the question of a message to look up, if there is one.
+
+    What a field says of itself answers a question about it first. If the message answers as well
+    (`spoke`), that goes first.
+    """
+    here = draft.here.id
+    explains = next((c for c in commands if isinstance(c, Explain)), None)
+    if not draft.spec.answers_in(here) or (explains and help_for(draft, explains)):
+        return
+    asks = [command.value for command in commands if isinstance(command, Ask)]
+    if asks or explains:
+        place = None if spoke else len(draft.replies)
+        own = draft.spec.pattern_in(here, KNOWLEDGE)
+        question = " ".join(asks) or draft.message
+        draft.query = Query(question, draft.spec.knowledge_in(here), own, place)
+
+
+def help_for(draft: TurnDraft, command: Explain) -> str:
+    """Return the reason for a question: the field's own words, else those of the task."""
+    name = asked_about(draft, command)
+    return draft.field(name).description if name else draft.here.purpose
+
+
+def asked_about(draft: TurnDraft, command: Explain) -> str:
+    """Return the name of the field that a question is about; empty if it is about none."""
+    name = command.field or draft.dialogue.pending
+    return name if owners(draft.spec, name) else ""
 
 
 MOST_OFF_TOPIC = 3
@@ -156,7 +193,6 @@ _MOST_WORDS = 6
 
 
 def _is_short(message: str) -> bool:
-    """Return whether a message may be meant as a value."""
     return len(message.split()) <= _MOST_WORDS or any(c.isdigit() or c == "@" for c in message)
 
 

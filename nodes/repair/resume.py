@@ -94,13 +94,13 @@ def _come_back(draft: TurnDraft, detour: PathwaySpec) -> None:
     if policy == "return":
         _ask_the_same(draft)
     elif policy == "end":
-        _end(draft)
+        decline_all(draft, "the detour ends what it interrupted")
+        draft.replies = [draft.text("more")]
     else:
         offer_waiting(draft, choose=policy == "choose")
 
 
 def _is_over(draft: TurnDraft, detour: PathwaySpec) -> bool:
-    """Return whether a task ended, and nothing is gone back to: it is done, or it has no agents."""
     if draft.spec.reception or waiting_tasks(draft):
         return False
     over = draft.dialogue.finished
@@ -110,7 +110,6 @@ def _is_over(draft: TurnDraft, detour: PathwaySpec) -> bool:
 
 
 def _ask_the_same(draft: TurnDraft) -> None:
-    """Say what is gone back to, and ask its question again; the answer goes there."""
     asked = draft.form_state().asked() if draft.here.form else None
     asked = asked or draft.dialogue.asked
     if asked is None:
@@ -125,12 +124,6 @@ def _ask_the_same(draft: TurnDraft) -> None:
         draft.run = draft.here.id  # its form asks behind what answers instead of the text
     else:
         draft.replies.append(question)
-
-
-def _end(draft: TurnDraft) -> None:
-    """Give up all that was interrupted; one event a frame, the top one first."""
-    decline_all(draft, "the detour ends what it interrupted")
-    draft.replies = [draft.text("more")]
 
 
 def _end_or_offer(draft: TurnDraft, pathway: PathwaySpec) -> None:

@@ -54,7 +54,6 @@ def begin_anew(draft: TurnDraft, pathway: PathwaySpec, cleared: Collection[str] 
 
 
 def _known_to_tools(draft: TurnDraft) -> list[str]:
-    """Return the names of the fields with a value that the user did not give."""
     last = {name: settled(attempts) for name, attempts in draft.fields.items()}
     return [name for name, attempt in last.items() if attempt and attempt["source"] == "tool"]
 
@@ -95,7 +94,6 @@ def _is_done(draft: TurnDraft) -> bool:
 
 
 def _end_detour(draft: TurnDraft) -> None:
-    """Leave a detour; what it interrupted is offered again, and given up if that is stopped too."""
     asked = draft.dialogue.asked
     if asked and asked["kind"] == "return":
         decline_return(draft, "cancelled by the user")
@@ -472,7 +470,6 @@ def _go_back(draft: TurnDraft, task: PathwaySpec) -> None:
 
 
 def _answered(draft: TurnDraft, task: PathwaySpec) -> list[str]:
-    """Return the names of the fields that the user gave values to, the last one last."""
     last = {
         field.name: settled(draft.fields.get(field.name, ()))
         for field in draft.form_state(task).live

@@ -70,7 +70,6 @@ def wishes_in(
 
 
 def _named(moves: Sequence[Command], held: Sequence[TransitionSpec]) -> list[TransitionSpec]:
-    """Return the moves that a model named as commands, behind those of a phrase."""
     by_target = {t.target: t for t in held}
     named = [m.target for m in moves if isinstance(m, Go) and m.target in by_target]
     said = {m.question for m in moves if isinstance(m, Verdict) and is_said(m)}
@@ -105,7 +104,6 @@ def _said_apart(draft: TurnDraft, held: Sequence[TransitionSpec]) -> list[Transi
 
 
 def _said_at(words: Words, transition: TransitionSpec) -> tuple[int, int] | None:
-    """Return the place of the longest phrase of an intent; None if there is none."""
     trigger = transition.trigger
     patterns = trigger.patterns if isinstance(trigger, IntentTrigger) else ()
     places = map(words.find, sorted(patterns, key=len, reverse=True))

@@ -94,7 +94,6 @@ _SHOWN |= {"phone": _phone, "full_name": full_name_shown}
 
 @lru_cache(maxsize=1_000)
 def _bound(bound: float | str, kind: str, now: datetime) -> Any:
-    """Return one end of a range, of fields of a type, as what values are compared with."""
     if not isinstance(bound, str):
         return Decimal(str(bound))
     if kind == "time":
@@ -108,18 +107,13 @@ _ISO = {"date": date.fromisoformat, "time": time.fromisoformat, "datetime": date
 
 
 def _measure(value: Any, kind: str) -> Any:
-    """Return a value as it is compared with the ends of a range.
-
-    Raises:
-        ValueError, TypeError, KeyError, ArithmeticError: It cannot be compared.
-    """
+    """Return a value as it is compared with the ends of a range."""
     if kind in _ISO:
         return _ISO[kind](value)
     return Decimal(value["amount"]) if kind == "money" else Decimal(str(value))
 
 
 def _lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
-    """Return whether a value lies in a range. One of times may go over midnight."""
     measure = _measure(value, kind)
     least = None if one.least is None else _bound(one.least, kind, now)
     most = None if one.most is None else _bound(one.most, kind, now)
@@ -163,13 +157,7 @@ async def refusal_of(
     """Return why a value is not taken; None if it is.
 
     A validator that raises, is late, or is about values of another type refuses, and is reported.
-
-    Args:
-        field: The field of the value.
-        value: As `value_of` gives it.
-        context: The context; checks get a copy of it.
-        setting: The time, place and language of the message.
-        seconds: The time limit of one check.
+    Each has the time limit (`seconds`); a check gets a copy of the context.
     """
     for validator in field.validators:
         try:

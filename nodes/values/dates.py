@@ -32,7 +32,6 @@ _LEAP = 9
 
 
 def _names(shown: Sequence[str], more: Mapping[str, int]) -> dict[str, int]:
-    """Return the names of months or weekdays, each with its place from 0 on."""
     names = {name: number - 1 for name, number in more.items()}
     for place, name in enumerate(map(folded, shown)):
         names |= {name: place, plain(name): place}
@@ -87,7 +86,6 @@ def date_of(field: Field, raw: str, setting: Setting) -> str | None:
 
 @lru_cache(maxsize=1_000)  # the runs of words of a message have parts in common
 def _matching(said: str, language: str) -> list[tuple[re.Match[str], Any]]:
-    """Return the forms of days that a text has, each with what reads it."""
     forms = grammar_of_days(language).forms
     return [(found, read) for form, read in forms if (found := form.fullmatch(said))]
 

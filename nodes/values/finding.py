@@ -35,14 +35,9 @@ _OTHERS = [Field("other", kind) for kind in ("date", "time", "money", "phone", "
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A value that is proposed for some words of a message.
+    """A value, as plain JSON, that is proposed for some words, with their place in the message.
 
-    Attributes:
-        value: The value, as plain JSON.
-        raw: The words.
-        start: The place of their first character in the message.
-        end: The place behind their last character.
-        own: True if a pattern of the field's author found it.
+    It is `own` if a pattern of the field's author found it.
     """
 
     value: Any
@@ -53,12 +48,7 @@ class Span:
 
 
 class Scan:
-    """A message in which the values of fields are looked for.
-
-    Args:
-        text: The message.
-        setting: Its time, place and language.
-    """
+    """A message in which the values of fields are looked for."""
 
     def __init__(self, text: str, setting: Setting) -> None:
         self.text, self.setting = text if len(text) <= LONGEST else "", setting
@@ -132,7 +122,6 @@ class Scan:
 
     @cached_property
     def _others(self) -> list[tuple[str, Span]]:
-        """Values of which a number may be a part, with their types."""
         found = [(kind.type, span) for kind in _OTHERS for span in self._spans(kind)]
         return [(kind, span) for kind, span in found if kind != "money" or span.value["currency"]]
 
@@ -158,7 +147,6 @@ class Scan:
 
 @cache
 def _relating(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns of what is before a value that it relates to, and of what is behind."""
     own = language_data(language)
     before = rf"(?<!\w){one_of(own.relation)}(?: {one_of(own.articles)})*$"
     return re.compile(before), re.compile(rf"{one_of(own.relation_behind)}(?!\w)")

@@ -47,7 +47,6 @@ def one_of(phrases: Iterable[str]) -> str:
 
 
 def _phrases(given: Any) -> Any:
-    """Return phrases that commas part, each also without its marks."""
     if not isinstance(given, str):
         return given
     said = [folded(each) for each in given.split(",")]
@@ -57,7 +56,6 @@ def _phrases(given: Any) -> Any:
 
 
 def _meanings(given: Any) -> Any:
-    """Return the meaning of each phrase of a mapping of meanings to phrases."""
     if not isinstance(given, Mapping):
         return given
     return {one: meaning for meaning, said in given.items() for one in _phrases(said)}

@@ -80,7 +80,6 @@ def place_of(said: str, setting: Setting) -> int:
 
 @cache
 def _places(language: str) -> tuple[re.Pattern[str], dict[str, int]]:
-    """Return a pattern of what is around a place, and the places by their ordinals."""
     own, words = language_data(language).numbers, language_data(language)
     before, behind = one_of((*words.articles, *own.leads, "#")), one_of(own.behind)
     places = ordinals_of(language) | dict.fromkeys(own.last, -1)
@@ -107,7 +106,6 @@ def _of_digits(digits: str, setting: Setting, *, grouped: bool) -> Decimal | Non
 
 
 def _decimal_of(said: str, setting: Setting, *, grouped: bool) -> Decimal | None:
-    """Return the number that all of a folded text is; None if it is not one."""
     found = _number(setting.language).fullmatch(said)
     if found is None:
         return None
@@ -161,7 +159,6 @@ def _currencies(language: str) -> SimpleNamespace:
 
 
 def _code(said: str, setting: Setting) -> str:
-    """Return the code of a currency as a person calls it where they are; empty if none."""
     own = _currencies(setting.language)
     code = str(own.names.get(said, ""))
     by_region: Mapping[str, str] = own.regional.get(code, {})

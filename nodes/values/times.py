@@ -35,7 +35,6 @@ _MOST_WORDS = 14
 
 @cache
 def _forms(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Return the forms of times, each with what it adds to the hour or takes off."""
     own = language_data(language).times
     part = rf"(?: (?:{one_of(own.leads_of_parts)} )?(?P<part>{one_of(own.parts)}))?"
     signs = {"h": f"(?P<hour>{_NUMBER})", "m": f"(?P<minute>{_NUMBER})", "c": one_of(own.clock)}
@@ -59,7 +58,6 @@ def readings_of(raw: str, language: str) -> list[str]:
 
 
 def _read(found: re.Match[str], way: str, language: str) -> list[str]:
-    """Return what a form means."""
     said, own = found.groupdict(""), language_data(language).times
     if "name" in said:
         return [_clock(60 * own.names[said["name"]])]
@@ -76,7 +74,6 @@ def _read(found: re.Match[str], way: str, language: str) -> list[str]:
 
 
 def _halves(minutes: int, part: str) -> list[str]:
-    """Return the readings of a time of twelve hours, by the part of the day that it is in."""
     minutes %= _HALF_DAY
     if minutes < 60:  # at twelve
         return [_clock(minutes if part in ("am", "night") else minutes + _HALF_DAY)]
@@ -109,7 +106,6 @@ def datetime_of(field: Field, raw: str, setting: Setting) -> str | None:
 
 
 def _moments(field: Field, raw: str, setting: Setting) -> Sequence[str]:
-    """Return the moments that a day and a time of day may mean, the likeliest first."""
     words = bare(raw).split()
     for cut in range(1, len(words)) if len(words) <= _MOST_WORDS else ():
         first, second = " ".join(words[:cut]), " ".join(words[cut:])

@@ -167,8 +167,24 @@ async def test_a_doubtful_name_is_asked_for_again_and_a_doubtful_text_is_said_ba
     assert (await chat.says("for my brother")).endswith("In which name?")
     assert (await chat.values())["name"] is None
     await chat.says("Lee")
-    reply = await chat.says("sorry, a quiet corner")
-    assert reply.startswith("For the wishes I have noted: sorry, a quiet corner.")
+    reply = await chat.says("perhaps a quiet corner")
+    assert reply.startswith("For the wishes I have noted: perhaps a quiet corner.")
+
+
+async def test_words_that_change_something_are_no_text_for_what_is_asked(dinner):
+    chat = await dinner(said=["four", "7 pm", "Lee"])
+    reply = await chat.says("actually a bit later would be better")
+    assert reply.startswith("I did not understand that.")
+    assert (await chat.values())["wishes"] is None
+
+
+async def test_a_known_text_is_changed_by_its_label_after_a_yes(dinner):
+    chat = await dinner(said=["four", "7 pm", "Lee", "a quiet corner"])
+    reply = await chat.says("the wishes are a table by the window")
+    assert reply == "Shall I change the wishes to a table by the window?"
+    reply = await chat.says("yes")
+    assert "- wishes: a table by the window" in reply
+    assert chat.booked == []
 
 
 async def test_half_a_yes_takes_no_effect_and_a_whole_one_does(dinner):

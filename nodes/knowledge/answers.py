@@ -5,71 +5,73 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import islice
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from journeygraph.journeys import Knowledge, ModelError, Passage
 from journeygraph.nodes.authored import Overdue, contained, in_thread
-from journeygraph.nodes.commands import (
-    Ask,
-    Command,
-    Explain,
-    Noise,
-    OffTopic,
-)
-from journeygraph.nodes.draft import Query, TurnDraft
+from journeygraph.nodes.capability import Capability
+from journeygraph.nodes.commands import Ask, Fill
+from journeygraph.nodes.draft import PathwayRun, Query, TurnDraft
+from journeygraph.nodes.features.form_reading import parse_of
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import cleaned
+from journeygraph.nodes.language.proposals import clauses_in, questions_in
 from journeygraph.nodes.llm.call import limited, seconds_for, spent
 from journeygraph.nodes.llm.client import RUN_CONFIG
 from journeygraph.nodes.llm.prompts import manner
 from journeygraph.nodes.llm.replies import answer_from
 from journeygraph.nodes.llm.tools import told
-from journeygraph.nodes.state.form_state import FORM, owners
+from journeygraph.nodes.repair.clarify import KNOWLEDGE
+from journeygraph.nodes.state.form_state import FORM
+from journeygraph.nodes.state.interpretation import Interpretation, Parse
+from journeygraph.nodes.steer import allowed_transitions, asks_model
 from journeygraph.nodes.telemetry import ToolSpan, report
 from journeygraph.nodes.telemetry.span import kind_of
 
-if TYPE_CHECKING:
-    from journeygraph.nodes.draft import PathwayRun
 
+class KnowledgeAnswers(Capability):
+    """Questions of users that are looked up: read, and answered behind the decision."""
 
-PATTERN = "knowledge"
-BESIDE = (Ask, Noise, OffTopic, Explain)
-"""Commands that get no separate reply next to a question."""
+    async def weigh(self, draft: TurnDraft, reading: Interpretation) -> None:
+        """Read the questions of a message that may be looked up, without a model.
 
+        A question is no value of the field that was asked for, and nothing that is exact is looked
+        up. The rest of the message is read without it.
+        """
+        if not draft.spec.answers_in(draft.here.id) or not reading.is_read or reading.parse.exact:
+            return
+        questions = questions_in(draft.message, draft.setting.language)
+        if not questions:
+            return
+        clauses = clauses_in(draft.message)
+        rest = ", ".join(clause for clause in clauses if clause not in questions)
+        parse = parse_of(draft, rest) if rest else Parse()
+        asked = " ".join(questions) if parse.commands else draft.message.strip()
+        commands = [replace(c, certain=False) if isinstance(c, Fill) else c for c in parse.commands]
+        exact = not rest or parse.exact
+        reading.parse = Parse([*commands, Ask(asked)], exact=exact, unread=parse.unread)
+        # Whether a pathway of the author's own answers it, a model may have to say.
+        is_judged = any(map(asks_model, allowed_transitions(draft.spec, reading.position)))
+        reading.is_certain = exact and not is_judged
 
-def take_question(draft: TurnDraft, commands: Sequence[Command], *, spoke: bool) -> None:
-    """Record the question of a message to look up, if there is one.
+    async def answer(self, draft: TurnDraft) -> None:
+        """Answer the question of the turn: by the journey's own pathway, or from knowledge."""
+        await answer_question(draft)
 
-    What a field says of itself answers a question about it first. If the message answers as well
-    (`spoke`), that goes first.
-    """
-    here = draft.here.id
-    explains = next((c for c in commands if isinstance(c, Explain)), None)
-    if not draft.spec.answers_in(here) or (explains and help_for(draft, explains)):
-        return
-    asks = [command.value for command in commands if isinstance(command, Ask)]
-    if asks or explains:
-        place = None if spoke else len(draft.replies)
-        own = draft.spec.pattern_in(here, PATTERN)
-        question = " ".join(asks) or draft.message
-        draft.query = Query(question, draft.spec.knowledge_in(here), own, place)
+    def gather(self, run: PathwayRun) -> None:
+        """Say the answer before the form of the pathway asks on."""
+        if run.pathway.collects or run.pathway.effects:
+            say_before(run)
 
-
-def help_for(draft: TurnDraft, command: Explain) -> str:
-    """Return the reason for a question: the field's own words, else those of the task."""
-    name = asked_about(draft, command)
-    return draft.field(name).description if name else draft.here.purpose
-
-
-def asked_about(draft: TurnDraft, command: Explain) -> str:
-    """Return the name of the field that a question is about; empty if it is about none."""
-    name = command.field or draft.dialogue.pending
-    return name if owners(draft.spec, name) else ""
+    def record(self, run: PathwayRun) -> None:
+        """Say the answer behind what the pathway did."""
+        say_after(run)
 
 
 async def answer_question(draft: TurnDraft) -> None:
@@ -81,7 +83,7 @@ async def answer_question(draft: TurnDraft) -> None:
     if query is None:
         return
     if query.own:
-        draft.note("repaired", trigger=PATTERN)
+        draft.note("repaired", trigger=KNOWLEDGE)
         draft.aside = query.own
         return
     assert query.knowledge is not None
@@ -168,7 +170,7 @@ def _audit(
     reason = f"{len(passages)} found, {len(used)} used"
     if used and not _is_sensitive(draft):
         reason += ": " + ", ".join(dict.fromkeys(passage.source for passage in used))
-    draft.note(PATTERN, trigger=knowledge.name, reason=reason)
+    draft.note(KNOWLEDGE, trigger=knowledge.name, reason=reason)
 
 
 def _is_sensitive(draft: TurnDraft) -> bool:

@@ -1,0 +1,1 @@
+"""Answers from knowledge: the capability of journeys whose author declares a retriever."""
