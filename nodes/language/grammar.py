@@ -362,7 +362,7 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("answer", "no [no]", partial(_answered, is_yes=False)),
     Production("answer", "[yes] agree", _agreed),
     Production("answer", "[yes] agree agree", _agreed),
-    Production("answer", "<value>", partial(_pending, is_worded=False)),
+    Production("answer", "[only] <value> [only]", partial(_pending, is_worded=False)),
     Production("answer", "[no] decline", _declined),
     Production("control", "unknown", _left_open),
     Production("control", "skip", _skipped),

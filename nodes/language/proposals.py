@@ -150,7 +150,8 @@ def _given(message: str, read: Mapping[Words, Command], expected: Expected) -> l
     alone = {
         part: command
         for part, command in read.items()
-        if isinstance(command, Correct) or (isinstance(command, Fill) and command.field in worded)
+        if isinstance(command, Correct)
+        or (isinstance(command, Fill) and command.field in worded and not part.raw.islower())
     }
     found = [*alone.values(), *_scanned(_without(message, alone), expected)]
     kept = [c for c in found if all(c.read == d.read for d in found if d.field == c.field)]

@@ -25,6 +25,7 @@ from journeygraph.nodes.repair.tasks import status
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.form_state import owners
 from journeygraph.nodes.steer import allowed_transitions
+from journeygraph.nodes.values.finding import has_number
 
 MOST_OPTIONS = 3
 MOST_UNCLEAR = 3
@@ -220,8 +221,8 @@ def not_understood(draft: TurnDraft) -> None:
 def answer_first(draft: TurnDraft) -> None:
     """Answer a first message in which nothing was read: what is done here is welcomed.
 
-    A question, or a wish that something is not done, cannot be answered. Of anything else, what
-    is asked next says what is done here.
+    A question, a number, or a wish that something is not done, is not passed over. Of anything
+    else, what is asked next says what is done here.
     """
     if draft.dialogue.last_at is not None or draft.replies:
         return
@@ -230,5 +231,5 @@ def answer_first(draft: TurnDraft) -> None:
     is_denied = is_negative(message, language)
     if not is_denied and has_common_word(message, " ".join(here), language):
         draft.say("gladly")
-    elif is_denied or questions_in(message, language):
+    elif is_denied or has_number(message, language) or questions_in(message, language):
         _beside_the_point(draft, "noise", attempted=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from journeygraph.journeys.declarations.fields import Field
 from journeygraph.nodes.values.dates import grammar_of_days
 from journeygraph.nodes.values.languages import bare, folded, language_data, one_of
-from journeygraph.nodes.values.numbers import numeral_of
+from journeygraph.nodes.values.numbers import numeral_of, ordinals_of
 from journeygraph.nodes.values.people import EMAIL, PHONE
 from journeygraph.nodes.values.reading import READERS, extracted
 from journeygraph.nodes.values.setting import LONGEST, Setting, units_of
@@ -24,6 +24,7 @@ from journeygraph.nodes.values.setting import LONGEST, Setting, units_of
 _MOST_WORDS = 40
 """Most words of a message that are looked at."""
 _NUMBER = re.compile(r"[\d.,]+")
+_DIGIT = re.compile(r"\d")
 _COUNTS = ("integer", "number", "money")
 _WHEN = ("date", "time", "datetime")
 _WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 9, "time": 7, "datetime": 9, "enum": 6}
@@ -135,21 +136,32 @@ class Scan:
 
     def _is_related(self, span: Span, field: Field) -> bool:
         """Return whether a word next to a value denies, relates or blurs it, or is another unit."""
-        before, behind = _relating(self.setting.language)
-        rest = folded(self.text[span.end :])
+        before, behind, number, contrast = _relating(self.setting.language)
+        said, rest = folded(self.text[: span.start]), folded(self.text[span.end :])
         unit = bare(rest.partition(" ")[0])
         alike, own = set().union(*self.setting.words.numbers.alike), units_of(field, self.setting)
         # Where the question names no unit that is known, as in another language, any may follow.
         is_other = field.type in _COUNTS and unit in alike - own and not alike.isdisjoint(own)
-        is_related = behind.match(rest) or before.search(folded(self.text[: span.start]))
+        is_related = behind.match(rest) or before.search(said)
+        if field.type in _COUNTS:
+            is_related = is_related or contrast.search(said) or contrast.search(rest)
+        elif field.type in _WHEN and not _DIGIT.search(span.raw):
+            is_related = is_related or number.match(rest)
         return field.type in _WINDOWS and bool(is_other or is_related)
 
 
 @cache
-def _relating(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _relating(language: str) -> Sequence[re.Pattern[str]]:
+    """Return patterns of what relates a value: before, behind, a number of a day, anywhere."""
     own = language_data(language)
-    before = rf"(?<!\w){one_of(own.relation)}(?: {one_of(own.articles)})*$"
-    return re.compile(before), re.compile(rf"{one_of(own.relation_behind)}(?!\w)")
+    leads, endings = one_of(own.dates.leads), one_of(own.dates.endings)
+    related = (
+        rf"(?<!\w){one_of((*own.relation, *ordinals_of(language)))}(?: {one_of(own.articles)})*$",
+        rf"{one_of(own.relation_behind)}(?!\w)",
+        rf" ?(?:{leads} )*\d\d?(?:{endings})?(?!\w|[:.]\d| ?\w)",
+        rf"(?<!\w){one_of(own.contrast)}(?!\w)",
+    )
+    return [re.compile(each) for each in related]
 
 
 @lru_cache(maxsize=4_000)
@@ -162,6 +174,8 @@ def has_number(text: str, language: str) -> bool:
 def is_bare(raw: str, setting: Setting) -> bool:
     """Return whether a time or an amount is a number alone, with nothing that says what it is."""
     said = folded(raw)
+    first, _, rest = said.partition(" ")
+    said = rest if first in setting.words.articles else said  # "las dos"
     return bool(_NUMBER.fullmatch(said)) or numeral_of(said, setting.language) is not None
 
 

@@ -78,7 +78,7 @@ ListName = Literal[
     "cancel", "cancel_all", "cancel_task", "skip", "unknown", "restart", "back", "status",
     "repeat", "explain", "explain_label", "human", "person", "wait",
     "cue", "cue_behind", "change", "to", "is", "not", "but", "instead_of", "articles",
-    "and", "or", "then", "question", "past", "denied_before", "denied_behind", "small",
+    "only", "and", "or", "then", "question", "past", "denied_before", "denied_behind", "small",
 ]  # fmt: skip
 """Names of the lists of phrases by which messages are read; each language has all of them."""
 _HINTS = (
@@ -178,6 +178,7 @@ class Language(_Section):
     articles: Phrases = ()  # may stand before a choice
     relation: Phrases  # before a value, they relate, deny or blur it: "not", "after", "about"
     relation_behind: Phrases  # the same behind it: "or", "more", "later"
+    contrast: Phrases  # anywhere in a message, a number in it may be meant otherwise: "but", "half"
     function_words: Phrases  # are no part of a name
     numbers: Numbers
     dates: Dates

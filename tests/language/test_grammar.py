@@ -89,6 +89,8 @@ EXACT: list[tuple[str, str, dict[str, Any], Command]] = [
     ("cancel", "note", {}, Cancel()),
     ("none", "guests", {}, Fill("guests", "none")),
     ("no guests", "guests", {}, Fill("guests", "no guests")),
+    ("just four, please", "guests", {}, Fill("guests", "four")),
+    ("only outside", "seating", {}, Fill("seating", "outside")),
     ("none", "wishes", {}, Skip()),
     ("the party is six, not four", "day", {"guests": 4}, Correct("guests", "six")),
     ("sorry, not four, six", "day", {"guests": 4}, Correct("guests", "six")),
@@ -287,3 +289,20 @@ def test_any_message_is_read(text: str, language: str) -> None:
 )
 def test_an_exception_is_no_proposal(message: str, language: str) -> None:
     assert read_message(message, expected("day", language=language)).commands == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["my brother, but i am not sure", "three weeks of trying, dear me", "we have waited, oh well"],
+)
+def test_small_words_of_a_longer_message_are_no_name(message: str) -> None:
+    assert read_message(message, expected("name")).commands == []
+
+
+def test_an_hour_without_a_sign_of_one_is_not_taken_where_another_thing_was_asked() -> None:
+    hour = Field("hour", "time", "¿A qué hora?")
+    asked = Asked(kind="field", about="seating", options=[])
+    moment = Expected(asked, [SEATING, hour], {}, (), Setting(NOW, language="es"))
+    assert read_message("las dos, la grande y la otra", moment).commands == []
+    [found] = read_message("la grande, a las dos de la tarde", moment).commands
+    assert found == Fill("hour", "a las dos de la tarde", read="14:00", certain=False)

@@ -48,14 +48,23 @@ RELATED = {
         ("integer", "another three nights"), ("integer", "about 9 people"), ("integer", "3 more"),
         ("date", "not on friday"), ("date", "before friday"), ("date", "every friday please"),
         ("date", "one week later"), ("time", "some time after 7pm"), ("enum", "not the small"),
-        ("money", "more than 50 euros"),
+        ("money", "more than 50 euros"), ("date", "a week from tomorrow"),
+        ("integer", "we had 3 but one is gone"), ("integer", "9 is too many, half of it"),
+        ("date", "the first Monday in January"), ("date", "Thursday the 17th would be fine"),
     ],
     DE: [
         ("integer", "nicht vier"), ("integer", "etwa 40 Leute"), ("date", "nicht am Freitag"),
         ("date", "nach Freitag"), ("time", "so gegen 9 Uhr"), ("integer", "noch zwei dazu"),
+        ("integer", "der Nachbar hat 9, die Hälfte reicht"), ("date", "erster Mittwoch im Mai"),
     ],
-    ES: [("integer", "otras dos noches"), ("date", "antes del viernes"), ("integer", "no cuatro")],
-    FR: [("integer", "encore deux"), ("date", "avant vendredi"), ("time", "vers 9h")],
+    ES: [
+        ("integer", "otras dos noches"), ("date", "antes del viernes"), ("integer", "no cuatro"),
+        ("date", "el jueves 17, por la tarde"), ("integer", "somos cinco pero uno ya lo tiene"),
+    ],
+    FR: [
+        ("integer", "encore deux"), ("date", "avant vendredi"), ("time", "vers 9h"),
+        ("integer", "on était six, mais deux ne viennent pas"),
+    ],
 }  # fmt: skip
 
 
