@@ -33,7 +33,7 @@ from journeygraph.graphs.drawing.svg import svg
 from journeygraph.graphs.drawing.terminal import text
 from journeygraph.journeys.reading.composing import compose
 from journeygraph.journeys.reading.declared import OfConcierge
-from journeygraph.nodes.llm.scripted import ScriptedModel, leads_to
+from journeygraph.nodes.llm.scripted import ScriptedModel
 from journeygraph.server.discover.journeys import Served
 from tests.support.api import serve
 from tests.support.clerks import clerk, said, staff
@@ -197,19 +197,6 @@ def test_what_two_journeys_contradict_each_other_in_is_a_fault():
     )
 
 
-def test_replies_are_checked_as_their_journey_says_and_where_all_are_concerned():
-    class Strict(Concierge):
-        __journeys__ = [Counting, Repair]
-        __guidelines__ = [Guideline(action="be kind", critical=True)]
-
-    class Loose(Concierge):
-        __journeys__ = [Counting, Repair]
-
-    assert Strict.spec.validation == Validation()
-    assert Loose.spec.validation is None
-    assert Loose.spec.part_of("counting.count").validation == Validation(confidence=0.5)
-
-
 def test_a_tool_that_two_journeys_declare_differently_is_a_fault():
     def of(id_: str, description: str) -> Any:
         class Some(Journey):
@@ -365,14 +352,6 @@ async def test_a_model_is_told_of_the_journey_that_it_serves(talk, memory_url):
         system = model.calls[0].messages[0]["content"]
         assert "Explain bills." in system
         assert "Serve customers of a telephone company." not in system
-
-
-async def test_one_call_understands_a_message_for_all_journeys(talk, memory_url):
-    with ScriptedModel(leads_to("repair.report")) as model:
-        chat = await talk(Desk, STAFF, memory_url, options={"model": model})
-        await chat.says("drip")
-
-        assert len(model.calls) == 1
 
 
 class Lookup(Journey):

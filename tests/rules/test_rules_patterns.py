@@ -54,18 +54,6 @@ async def test_a_transition_without_phrases_is_never_taken(talk, memory_url):
     assert await led_by(talk, memory_url, [], "anything") is None
 
 
-async def test_its_phrases_do_not_count_where_a_transition_does_not_apply(talk, memory_url):
-    journey = desk(
-        Transition(said("go on"), "one", "two"),
-        Transition(said("begin"), "hall", "one"),
-    )
-    chat = await talk(journey, staff(journey), memory_url)
-    for words in ("go on", "begin", "begin", "go on"):
-        await chat.says(words)
-
-    assert chat.path == ["hall", "one", "one", "two"]
-
-
 # --- While a form is filled in --------------------------------------------------------------------
 
 SHOPS = {

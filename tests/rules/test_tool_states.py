@@ -273,12 +273,6 @@ async def test_a_condition_is_judged_with_what_was_called_last(orders):
     assert await chat.says("and now?") == "We look for L-3: lost."
 
 
-async def test_the_context_of_an_agent_has_what_was_called(desk):
-    chat = await desk(lambda ask: f"{ask['context']['found']['number']}", context={"policy": "P-1"})
-
-    assert await chat.says("Well?") == "P-1"
-
-
 async def test_what_an_effect_gave_before_is_no_result_of_one_that_gives_nothing(talk, memory_url):
     def book(day: str) -> str:
         """Book."""
