@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -22,12 +21,11 @@ from journeygraph import (
 )
 from journeygraph.nodes.llm import models
 from journeygraph.nodes.llm.client import client_of
-from journeygraph.nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
+from journeygraph.nodes.llm.scripted import Call, ScriptedModel, leads_nowhere
 from journeygraph.server.scripted import ScriptedServer
 from tests.support import api as helpers
 from tests.support.api import one
 from tests.support.proxy import Proxy
-from tests.support.solo import APOLOGY
 
 serve = helpers.serve
 
@@ -86,18 +84,6 @@ async def test_the_models_of_the_environment_are_asked_by_one_client(
     assert len(server.calls) == 3
     assert len(made) == 1
     assert made[0].is_closed is False
-
-
-async def test_a_model_that_fails_is_apologised_for(serve: Callable[..., Any]) -> None:
-    async with ScriptedModel(always=Fault.status(500, message="tulip")) as model:
-        api = await serve(one(Weather), model=model, model_timeout_seconds=1.0)
-        session = await api.begin("weather")
-
-        told = await api.hears(session, "How is it outside?")
-
-    assert told[-1][0] == "done"
-    assert told[-1][1]["message"] == APOLOGY
-    assert "tulip" not in json.dumps(told)
 
 
 class Kiosk(Journey):

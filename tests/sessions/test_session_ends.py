@@ -28,7 +28,6 @@ from tests.support.clerks import staff
 from tests.support.clocks import Clock
 from tests.support.post_office import AGENTS, Letter, Parcel, database, found, opened, rows
 
-Talk = Callable[..., Any]
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -62,18 +61,6 @@ async def test_on_end_is_told_once_with_the_last_response(memory_url: str) -> No
 
     assert told == [last]
     assert last.is_journey_complete
-
-
-async def test_on_end_is_told_again_of_a_journey_that_was_reopened(memory_url: str) -> None:
-    told: list[str] = []
-    async with opened(memory_url, on_end=lambda reply: told.append(reply.message)) as parcel:
-        await parcel.start()
-        for message in ("street=Main", "card=1"):
-            await parcel.process_message(message)
-        await parcel.rollback(1)
-        await parcel.process_message("card=2")
-
-    assert told == ["payment: card=1", "payment: card=2"]
 
 
 NO_MAIL = (ValueError("no mail today"), "ValueError: no mail today")

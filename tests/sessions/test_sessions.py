@@ -203,25 +203,6 @@ async def test_an_id_that_no_request_can_name_begins_no_session(
 # ------------------------------------------------------------------ versions and rollback
 
 
-async def test_a_rollback_can_be_rolled_back(talk: Talk, store_url: str) -> None:
-    call = await talk(Parcel, AGENTS, store_url)
-    await call.says("street=Main")
-    await call.journey.rollback(0)
-    await call.restored()
-    await call.journey.rollback(1)
-
-    assert await call.journey.snapshot() == {"street": "Main"}
-    await call.journey.rollback(2)
-    assert await call.journey.snapshot() == {}
-    backs = [row.rolled_back_to for row in await call.journey.versions()]
-    assert backs == [None, None, 0, 1, 2]
-    assert [entry.reason for entry in await call.journey.audit() if entry.kind == "rollback"] == [
-        "back to version 0",
-        "back to version 1",
-        "back to version 2",
-    ]
-
-
 async def test_the_context_at_a_version_is_shown_with_what_the_turn_changed(
     talk: Talk, store_url: str
 ) -> None:
