@@ -24,7 +24,7 @@ import structlog
 import journeygraph
 from journeygraph.journeys import examples
 from journeygraph.nodes.json_data import words_of
-from journeygraph.nodes.telemetry.otel import DATA, ROOT
+from journeygraph.nodes.telemetry.otel import AUDIT, DATA, ROOT
 
 Level = Literal["debug", "info", "warning", "error"]
 MOST_PLACES = 15
@@ -62,6 +62,8 @@ def write_logs(level: Level) -> None:
 
 def _write(handler: logging.Handler, wanted: int) -> None:
     def is_read(record: logging.LogRecord) -> bool:  # some libraries set a lower level themselves
+        if record.name == AUDIT:
+            return True
         return record.levelno >= (wanted if record.name == ROOT else logging.WARNING)
 
     handler.addFilter(is_read)

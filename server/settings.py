@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
 from pydantic import BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError, create_model
 from pydantic_settings import (
@@ -81,6 +81,10 @@ else:  # raw, whatever they are: `JourneyConfig` judges them, and says what is w
     )
 
 
+Way = Literal["off", "lines", "otel"]
+"""Ways of the audit out of the store."""
+
+
 class Settings(_OfSessions):
     """All settings of `JourneyConfig`, by name, and those of the server.
 
@@ -126,6 +130,9 @@ class Settings(_OfSessions):
             where one is set.
         metrics: True: metrics are served at /metrics in the format of Prometheus, with a key where
             one is set; needs the extra `otel`.
+        audit_log: Way of each row of the audit out of the store, once it is committed: "lines" (one
+            line of the log), "otel" (one log record of OpenTelemetry; needs the extra `otel`) or
+            "off".
         log_level: Lowest level of the server's log: "debug", "info" (one event a turn), "warning"
             or "error".
         max_turns: Maximum number of turns that run or wait in a process; further ones get 503.
@@ -168,6 +175,7 @@ class Settings(_OfSessions):
     docs: bool | None = None
     page: bool | None = None
     metrics: bool = False
+    audit_log: Annotated[Way, BeforeValidator(lambda way: str(way).lower())] = "off"
     log_level: Annotated[Level, BeforeValidator(lambda level: str(level).lower())] = "warning"
     max_turns: int = Field(default=1_000, ge=1)
     max_connections: int = Field(default=10_000, ge=1)

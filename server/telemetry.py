@@ -13,7 +13,7 @@ from typing import Any
 
 from journeygraph.journeys import ConfigurationError
 from journeygraph.journeys.errors import require_extra
-from journeygraph.nodes.telemetry.otel import takes_metrics, takes_spans
+from journeygraph.nodes.telemetry.otel import takes_logs, takes_metrics, takes_spans
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _PROTOCOL, _HTTP = "OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"
@@ -72,19 +72,24 @@ class Metrics:
 
 
 @contextmanager
-def exporting() -> Iterator[None]:
+def exporting(*, audit: bool = False) -> Iterator[None]:
     """Send spans and metrics to the endpoint that the environment names, until the block ends.
 
     The variables are OpenTelemetry's own: `OTEL_EXPORTER_OTLP_ENDPOINT`, or one for each signal,
     with headers, certificates, resource, sampler and intervals. `OTEL_TRACES_EXPORTER=none` or
     `OTEL_METRICS_EXPORTER=none` excludes a signal. Without an endpoint, and where the process has
     a provider already, nothing is set up.
+
+    Args:
+        audit: True: the audit is sent there too, as log records.
     """
     with ExitStack() as opened:
         if _is_wanted("TRACES"):
             opened.callback(_traced().shutdown)  # which sends what is left
         if _is_wanted("METRICS"):
             opened.callback(_measured().shutdown)
+        if audit and _is_wanted("LOGS"):
+            opened.callback(_logged().shutdown)
         yield
 
 
@@ -94,7 +99,7 @@ def _is_wanted(signal: str) -> bool:
     if not any(os.environ.get(name) for name in (ENDPOINT, f"{own}_ENDPOINT")):
         return False
     require_extra("otel", ENDPOINT, "opentelemetry.exporter.otlp.proto.http", "opentelemetry.sdk")
-    if takes_metrics() if signal == "METRICS" else takes_spans():
+    if {"METRICS": takes_metrics, "TRACES": takes_spans, "LOGS": takes_logs}[signal]():
         return False
     exporter = os.environ.get(f"OTEL_{signal}_EXPORTER") or "otlp"
     if exporter not in ("otlp", "none"):
@@ -133,6 +138,19 @@ def _measured() -> Any:
     reader = PeriodicExportingMetricReader(metric_exporter.OTLPMetricExporter())
     provider = MeterProvider([reader], resource=_resource())
     metrics.set_meter_provider(provider)
+    return provider
+
+
+def _logged() -> Any:
+    from opentelemetry import _logs  # noqa: PLC0415
+    from opentelemetry.exporter.otlp.proto.http import _log_exporter  # noqa: PLC0415
+    from opentelemetry.sdk._logs import LoggerProvider  # noqa: PLC0415
+
+    from journeygraph.server.confirmed_export import ConfirmedExport  # noqa: PLC0415
+
+    provider = LoggerProvider(resource=_resource())
+    provider.add_log_record_processor(ConfirmedExport(_log_exporter.OTLPLogExporter()))
+    _logs.set_logger_provider(provider)
     return provider
 
 

@@ -340,6 +340,7 @@ class Directory:
         timed: Callable[[], Collection[str]],
         take: Callable[[str, str], Awaitable[Any]],
         finish: Callable[[str, str], None],
+        *more: Job,
     ) -> Jobs:
         """Return the jobs of this store, which `begin` starts; they end before it is closed.
 
@@ -348,12 +349,14 @@ class Directory:
             timed: Returns the ids of those with timers.
             take: Takes the timer of a session as a turn, by its tenant and its id.
             finish: Begins to take the turn of a session whose process died, by the same.
+            *more: Jobs of the caller.
         """
         store = self.store
         jobs: list[Job] = [
             DueTimers(store, timed, take),
             Expiry(store, journeys),
             OpenCounts(store, journeys),
+            *more,
         ]
         if store.is_shared:
             jobs.append(UnfinishedTurns(store, journeys, finish))

@@ -177,7 +177,11 @@ class TableMapper:
     def __init__(self, table: Table, add: Sql | None = None) -> None:
         self._table, self.columns, self.name = table, table.c, table.name
         self._add = add
-        names = [str(one.name) for one in table.c if one.autoincrement is not True]
+        names = [
+            str(one.name)
+            for one in table.c
+            if one.autoincrement is not True and not one.info.get("internal")
+        ]
         self._written = [name for name in names if name != "tenant"]
         self._places = {str(one.name): one.info["place"] for one in table.c if "place" in one.info}
         self._empty = dict.fromkeys(self._written)
@@ -393,7 +397,7 @@ ADVANCE = Sql.of(
     )
 )
 TURNS = TableMapper(turns)
-_AUDITED = [column for column in audit.c if column.name != "id"]
+_AUDITED = [column for column in audit.c if column.name not in ("id", "unsent")]
 
 
 def _given(target: Column[Any]) -> ColumnElement[Any]:

@@ -213,7 +213,22 @@ audit = Table(
     sealed("reason", _OF_AUDIT, nullable=False),
     Column("confidence", Float),
     Column("at", TIME, nullable=False),
+    Column(
+        "unsent",
+        Boolean,
+        server_default=true(),
+        comment="null: it has left the store",
+        info={"internal": True},
+    ),
     Index("audit_by_turn", "tenant", "session_id", "turn", "id"),
+    Index("audit_unsent", "id", sqlite_where=text("unsent"), postgresql_where=text("unsent")),
+)
+
+audit_sending = Table(
+    "audit_sending",
+    metadata,
+    Column("holder", String(36), primary_key=True, comment="the process that sends, a UUID"),
+    Column("until", Float, nullable=False, comment="seconds of the database's clock"),
 )
 
 validation_audit = Table(

@@ -15,6 +15,8 @@ import structlog
 
 ROOT = "journeygraph"
 """Name of our tracer, our meter and our logger."""
+AUDIT = f"{ROOT}.audit"
+"""Name of the logger of the audit, in logging and in OpenTelemetry."""
 JOURNEY = "journeygraph.journey.id"
 Labels = Mapping[str, Any]
 
@@ -84,6 +86,12 @@ def takes_metrics() -> bool:
     metrics = api("metrics")
     # OpenTelemetry's stand-in for a provider has no public name.
     return bool(metrics) and type(metrics.get_meter_provider()).__name__ != "_ProxyMeterProvider"
+
+
+def takes_logs() -> bool:
+    """Return whether the process has a provider of loggers."""
+    logs = api("_logs")
+    return bool(logs) and type(logs.get_logger_provider()).__name__ != "ProxyLoggerProvider"
 
 
 def measure(metric: str, labels: Labels, value: float = 1) -> None:

@@ -130,7 +130,8 @@ def serve(
         app_state.errors = ErrorLog() if is_debugged() else None
         write_log(settings.log_level)
         heard = app_state.errors.listening() if app_state.errors else contextlib.nullcontext()
-        with exporting(), heard, listening(host, port, app_state.keys) as listener:
+        sent = exporting(audit=app_state.audit_log == "otel")
+        with sent, heard, listening(host, port, app_state.keys) as listener:
             run_loop(_run(app_of(app_state), listener, settings.max_connections))
 
 
@@ -359,7 +360,8 @@ def _serve_once(wanted: ServeRequest, debug: bool, sockets: Any) -> None:
         require_keys(str(listener.getsockname()[0]), app_state.keys)
         write_log(settings.log_level)
         app_state.errors = ErrorLog(None if debug else _tell_raised)
-        with exporting(), app_state.errors.listening():
+        sent = exporting(audit=app_state.audit_log == "otel")
+        with sent, app_state.errors.listening():
             run_loop(_run(app_of(app_state, follows=True), listener, settings.max_connections))
     except Exception as error:
         say(error)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from journeygraph.graphs.agents.registry import check_all, services_of
 from journeygraph.graphs.agents.tools import check_allowed, shared_tools
 from journeygraph.graphs.records.definitions import Epoch
+from journeygraph.graphs.records.unsent_audit import UnsentAudit
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.session.manager import PathwayManager
 from journeygraph.graphs.session.session import is_over, overdue, prepare
@@ -45,6 +46,7 @@ from journeygraph.nodes.services import Services
 from journeygraph.nodes.telemetry import pseudonym
 from journeygraph.server.access.callers import ANYONE, Caller
 from journeygraph.server.access.keys import StoredKeys
+from journeygraph.server.audit_log import sender_of
 from journeygraph.server.cache import Cache, Contexts, open_cache
 from journeygraph.server.definitions.stored_journeys import ActiveDefinitions, Providers, given_by
 from journeygraph.server.discover.journeys import FoundJourney, Name, Served, example_ids, find
@@ -52,7 +54,7 @@ from journeygraph.server.http.auth import Keys
 from journeygraph.server.http.problems import no_session
 from journeygraph.server.http.readiness import Readiness, not_served
 from journeygraph.server.http.turns import RunningTurns
-from journeygraph.server.settings import Settings
+from journeygraph.server.settings import Settings, Way
 from journeygraph.server.telemetry import Metrics
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ class AppState:
         readiness: The check of what keeps the server from serving, while the app runs.
         cache: A cache that servers share; None: contexts are read from the store.
         metrics: The metrics of the process for Prometheus; None: they are not served.
+        audit_log: The way of the audit out of the store: "lines", "otel" or "off".
         errors: The errors of the journeys for their developer; None: in production.
     """
 
@@ -110,6 +113,7 @@ class AppState:
     model: Any = None
     cache: Cache | None = None
     metrics: Metrics | None = None
+    audit_log: Way = "off"
     errors: ErrorLog | None = None
     given: Providers | None = None
     catalogue: ActiveDefinitions | None = None
@@ -419,13 +423,27 @@ class AppState:
                 open_.push_async_callback(self._written)
             if self.limits is not None:
                 open_.push_async_callback(self.limits.close)
+            audits = self._audits()
+            for audit in audits:  # ended after the turns
+                open_.push_async_callback(audit.end)
             open_.push_async_callback(self.turns.finish)
             if self._directory:
-                jobs = self._directory.jobs(self._ids, self._timed, self._take_timer, self._finish)
+                asked = (self._ids, self._timed, self._take_timer, self._finish)
+                jobs = self._directory.jobs(*asked, *audits)
                 jobs.begin()
                 open_.push_async_callback(jobs.end)
             await self.readiness.faults()  # which logs them
             yield
+
+    def _audits(self) -> list[UnsentAudit]:
+        """Return the job that sends the audit, if it is to be sent.
+
+        Raises:
+            ConfigurationError: Nothing in this process would take it.
+        """
+        if self._directory is None or self.audit_log == "off":
+            return []
+        return [UnsentAudit(self._directory.store, sender_of(self.audit_log))]
 
     async def _written(self) -> None:
         await self.contexts.written()
@@ -555,6 +573,7 @@ def wire(
         shows_page=not keys if settings.page is None else settings.page,
         cache=open_cache(settings.redis()),
         metrics=Metrics() if settings.metrics else None,
+        audit_log=settings.audit_log,
     )
 
 

@@ -34,6 +34,7 @@ def upgrade() -> None:
     for statement in _TABLES.read_text("utf-8").format_map(_TYPES[kind]).split(";\n"):
         op.execute(statement)
     op.execute(f"INSERT INTO journeygraph_range VALUES ('{revision}')")
+    op.execute("INSERT INTO audit_sending VALUES ('', 0)")
     if kind == "postgresql":
         _fence()
     else:

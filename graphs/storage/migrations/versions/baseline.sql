@@ -59,10 +59,18 @@ CREATE TABLE audit (
     reason TEXT NOT NULL,
     confidence FLOAT,
     at VARCHAR(32) NOT NULL,
+    unsent BOOLEAN DEFAULT true,
     PRIMARY KEY (id),
     FOREIGN KEY(tenant, session_id) REFERENCES sessions (tenant, session_id) ON DELETE CASCADE
 );
 CREATE INDEX audit_by_turn ON audit (tenant, session_id, turn, id);
+CREATE INDEX audit_unsent ON audit (id) WHERE unsent;
+
+CREATE TABLE audit_sending (
+    holder VARCHAR(36) NOT NULL,
+    until FLOAT NOT NULL,
+    PRIMARY KEY (holder)
+);
 
 CREATE TABLE validation_audit (
     id {number} NOT NULL,
