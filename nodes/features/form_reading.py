@@ -260,7 +260,8 @@ def without_model(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> li
         if isinstance(command, Restart) and not is_taken:
             begun_already(draft)
             return []
-    given = [c for c in given if not isinstance(c, (Cancel, Restart))]
+    passed = (Cancel, Restart, *((Human,) if any(isinstance(c, Fill) for c in given) else ()))
+    given = [c for c in given if not isinstance(c, passed)]
     return given or ([] if is_taken else guessed(draft, draft.message))
 
 

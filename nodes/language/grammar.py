@@ -92,7 +92,7 @@ def derived(words: Words, expected: Expected) -> Command | None:
     lexicon = lexicon_of(expected.setting.language)
     said = lexicon.lists_in(words)
     tried = [production for production in PRODUCTIONS if production.needed <= said]
-    for act in _acts_in(words, lexicon):
+    for act in acts_in(words, lexicon):
         for production in tried:
             if act.asks and production.act != "control":
                 continue
@@ -103,7 +103,8 @@ def derived(words: Words, expected: Expected) -> Command | None:
     return None
 
 
-def _acts_in(words: Words, lexicon: Lexicon) -> Iterator[Words]:
+def acts_in(words: Words, lexicon: Lexicon) -> Iterator[Words]:
+    """Yield words as they are, and without the courtesy before and behind them, one by one."""
     first, last = 0, len(words)
     yield words
     while ends := lexicon.at(words, first, "courtesy"):

@@ -31,7 +31,7 @@ from journeygraph.nodes.commands import (
     Wait,
 )
 from journeygraph.nodes.language.expected import FREE, NAMES, Expected
-from journeygraph.nodes.language.grammar import derived, is_foreign, value_in
+from journeygraph.nodes.language.grammar import acts_in, derived, is_foreign, value_in
 from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of, refused_in, weight
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.state.interpretation import Parse
@@ -92,8 +92,7 @@ def proposed(message: str, expected: Expected) -> Parse:
     A part that derives by itself is such a proposal; values are looked for in the others.
     """
     words, lexicon = words_of(message), lexicon_of(expected.setting.language)
-    if lexicon.has(words, "person"):
-        return Parse([Human()], unread=(message.strip(),))
+    wishes: list[Command] = [Human()] if lexicon.has(words, "person") else []
     parts = [*_parts(words, lexicon)]
     whole = len(parts) == 1 and len(parts[0]) == len(words)  # it does not derive
     read = {p: c for p in parts if not whole and (c := derived(words_of(p.raw), expected))}
@@ -113,10 +112,10 @@ def proposed(message: str, expected: Expected) -> Parse:
     given = [*(command.value for command in commands), *titles]
     left = rest_of(_without(message, heard), given, expected.setting.language)
     if expected.kind == "return" and parts and lexicon.says(parts[0], "yes", "agree"):
-        return Parse([Confirm(), *commands], unread=tuple(left))  # to go back does no harm
+        return Parse([*wishes, Confirm(), *commands], unread=tuple(left))  # it does no harm
     harmless = (*_ASIDE, *(() if left else (Wait, Skip, Repeat)))
     asides = [c for c in said if isinstance(c, harmless)][:1]
-    return Parse([*commands] or asides, unread=tuple(left))
+    return Parse([*wishes, *(commands or asides)], unread=tuple(left))
 
 
 def _parts(words: Words, lexicon: Lexicon) -> Iterator[Words]:
@@ -230,7 +229,9 @@ def _may_be_of_other(span: Span, field: Field, expected: Expected) -> bool:
 
 def _in_words(words: Words, field: Field, expected: Expected) -> Iterator[Fill | Correct]:
     """Yield a message as the text that was asked for, unless it asks, refuses or leads away."""
-    lexicon, text = lexicon_of(expected.setting.language), words.text.strip()
+    lexicon = lexicon_of(expected.setting.language)
+    *longer, act = acts_in(words, lexicon)
+    text = act.raw if longer else words.text.strip()  # "a slide please"
     refuses: tuple[ListName, ...] = () if field.required else ("not", "denied_before")
     if lexicon.begins(words, *refuses) or is_courtesy(text, expected.setting.language):
         return

@@ -27,6 +27,9 @@ _YEARS_AHEAD = 20
 """Two digits are a year of the hundred until so many years from now."""
 _FIRST_YEAR = 1000
 _SHORT = re.compile(r"\d\d")
+_DIGIT = re.compile(r"\d")
+_NEAR = 62
+"""Days within which a weekday with a day of the month is meant."""
 _LEAP = 9
 """Years within which each day of the calendar comes."""
 
@@ -67,6 +70,7 @@ def grammar_of_days(language: str) -> SimpleNamespace:
         months=months,
         weekdays=weekdays,
         which=own.which | own.behind,
+        of_month=re.compile(rf"(?P<day>\d\d?)(?:\.| ?{one_of(own.endings)})?"),
         forms=[(re.compile(f"{leads}(?:{form})"), read) for form, read in forms],
     )
 
@@ -157,10 +161,19 @@ class _Days:
         return self.today + timedelta(days=days[said or ("last" if self.past else "next")])
 
     def with_weekday(self, found: re.Match[str]) -> date | None:
-        """Return a date with the name of its day; None if it is another day."""
-        rest = found["rest"] if any(map(str.isdigit, found["rest"])) else ""
-        day = self.first(_matching(rest, self.setting.language))
-        return day if day and day.weekday() == self.own.weekdays[found["weekday"]] else None
+        """Return a date with the name of its day; None if it is another day.
+
+        Of a month alone, it is the next such day within two months: "Friday the 18th".
+        """
+        rest, number = found["rest"], self.own.of_month.fullmatch(found["rest"])
+        weekday = self.own.weekdays[found["weekday"]]
+        if number:
+            way = -1 if self.past else 1
+            near = (self.today + timedelta(days=way * away) for away in range(_NEAR))
+            meant = (day for day in near if day.day == int(number["day"]))
+            return next((day for day in meant if day.weekday() == weekday), None)
+        day = self.first(_matching(rest, self.setting.language)) if _DIGIT.search(rest) else None
+        return day if day and day.weekday() == weekday else None
 
     def distant(self, found: re.Match[str]) -> date | None:
         """Return a day by its distance from today, "in 3 days", but not "3 days"."""

@@ -27,6 +27,8 @@ _NUMBER = re.compile(r"[\d.,]+")
 _DIGIT = re.compile(r"\d")
 _COUNTS = ("integer", "number", "money")
 _WHEN = ("date", "time", "datetime")
+_OVER_SIGNS = ("date", "datetime", "enum")
+"""Types of values with signs in them: "Friday, 18 December"."""
 _WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 9, "time": 7, "datetime": 9, "enum": 6}
 """Most words of a value, by its type."""
 _SHAPED = {"email": EMAIL, "phone": PHONE, "boolean": re.compile(r"[^.,;!?\n]+")}
@@ -55,7 +57,7 @@ class Scan:
         self.text, self.setting = text if len(text) <= LONGEST else "", setting
         self.words = [*re.finditer(r"\S+", self.text)][:_MOST_WORDS]
         self.said = [folded(bare(word[0].strip("()"))) for word in self.words]
-        # No number goes over a word that ends a part of the text.
+        # No number or time goes over a word that ends a part of the text.
         closing = [n for n, word in enumerate(self.words, 1) if word[0][-1] in ",;!?"]
         self.closing = [*closing, len(self.words)]
 
@@ -98,8 +100,8 @@ class Scan:
         leads = self.setting.words.dates.leads if field.type in _WHEN else ()
         typical = [word in known or has_number(word, language) for word in said]
         telling = [typical[n] and not self._may_be_other(field, said[n]) for n in range(len(said))]
-        counted = [word not in leads for word in said]
-        closing = self.closing if field.type in _COUNTS else [len(said)]
+        counted = [word not in ("", *leads) for word in said]
+        closing = [len(said)] if field.type in _OVER_SIGNS else self.closing
         while at < len(said):
             for end in range(min(closing[bisect_right(closing, at)], at + most), at, -1):
                 has_more = any(typical[at:end]) and sum(counted[at:end]) > 1
@@ -127,16 +129,22 @@ class Scan:
         return [(kind, span) for kind, span in found if kind != "money" or span.value["currency"]]
 
     def _is_of_other(self, span: Span, field: Field) -> bool:
-        """Return whether a number is a part of a value of another type."""
-        return field.type in _COUNTS and any(
+        """Return whether a number is a part of a value of another type.
+
+        "Five hours" is a count where hours are asked for, else a time.
+        """
+        if field.type not in _COUNTS:
+            return False
+        is_counted = folded(span.raw).split()[-1] in units_of(field, self.setting)
+        return any(
             span.start < other.end and other.start < span.end
             for kind, other in self._others
-            if kind != field.type
+            if kind != field.type and not (kind == "time" and is_counted)
         )
 
     def _is_related(self, span: Span, field: Field) -> bool:
         """Return whether a word next to a value denies, relates or blurs it, or is another unit."""
-        before, behind, number, contrast = _relating(self.setting.language)
+        before, behind, ordinal, number, contrast = _relating(self.setting.language)
         said, rest = folded(self.text[: span.start]), folded(self.text[span.end :])
         unit = bare(rest.partition(" ")[0])
         alike, own = set().union(*self.setting.words.numbers.alike), units_of(field, self.setting)
@@ -146,22 +154,28 @@ class Scan:
         if field.type in _COUNTS:
             is_related = is_related or contrast.search(said) or contrast.search(rest)
         elif field.type in _WHEN and not _DIGIT.search(span.raw):
-            is_related = is_related or number.match(rest)
+            is_related = is_related or ordinal.search(said) or number.match(rest)
         return field.type in _WINDOWS and bool(is_other or is_related)
 
 
 @cache
 def _relating(language: str) -> Sequence[re.Pattern[str]]:
-    """Return patterns of what relates a value: before, behind, a number of a day, anywhere."""
+    """Return patterns of what relates a value: before, behind, of a day, anywhere."""
     own = language_data(language)
     leads, endings = one_of(own.dates.leads), one_of(own.dates.endings)
     related = (
-        rf"(?<!\w){one_of((*own.relation, *ordinals_of(language)))}(?: {one_of(own.articles)})*$",
+        rf"(?<!\w){one_of(own.relation)}(?: {one_of(own.articles)})*$",
         rf"{one_of(own.relation_behind)}(?!\w)",
-        rf" ?(?:{leads} )*\d\d?(?:{endings})?(?!\w|[:.]\d| ?\w)",
+        rf"(?<!\w){one_of(ordinals_of(language))}$",
+        rf"[, ]*(?:{leads} )*\d\d?(?:{endings})?(?!\w|[:.]\d| ?\w)",
         rf"(?<!\w){one_of(own.contrast)}(?!\w)",
     )
     return [re.compile(each) for each in related]
+
+
+def is_contrasted(text: str, language: str) -> bool:
+    """Return whether a text compares one value with another: "later", "half of it"."""
+    return bool(_relating(language)[-1].search(folded(text)))
 
 
 @lru_cache(maxsize=4_000)

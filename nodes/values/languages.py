@@ -106,6 +106,7 @@ class Numbers(_Section):
     percent: Phrases
     none: Phrases  # nothing is counted
     none_of: Phrases = ()  # nothing of a unit: "no bags"
+    counted: Phrases = ()  # behind a number, as its unit: "of us"
     alike: list[Phrases] = []  # groups of words for the same unit
     leads: Phrases  # before the number of an option: "number two"
     ordinals: Annotated[list[Phrases], Field(min_length=10, max_length=10)]

@@ -41,7 +41,7 @@ _GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])")
 def _number(language: str) -> re.Pattern[str]:
     own = language_data(language).numbers
     minus = rf"(?P<minus>[-+\u2212]|{one_of(own.minus)} )? ?"
-    return re.compile(rf"{minus}(?P<number>.+?)(?: ?(?:%|{one_of(own.percent)}))?")
+    return re.compile(rf"{minus}(?P<number>.+?)(?: ?(?:%|{one_of((*own.percent, *own.counted))}))?")
 
 
 @lru_cache(maxsize=4_000)  # each word of a message is asked about for each field

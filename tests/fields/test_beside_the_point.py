@@ -90,6 +90,18 @@ async def test_anything_else_leads_back(memory_url: str, language: str, message:
     assert await stood(talk) == {"off_topic": 1}
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "for the two of us an hour later would suit better",
+        "the stay should then be shorter by half",
+    ],
+)
+async def test_what_compares_is_not_led_back_from(memory_url: str, message: str) -> None:
+    talk = await inn(memory_url, "en")
+    assert (await talk.says(message)).startswith(texts("en").noise)
+
+
 async def test_each_of_them_counts_and_the_third_is_told_what_this_is_for(memory_url: str) -> None:
     talk = await inn(memory_url)
     for said in (QUESTIONS["en"][0], ATTEMPTS["en"][0]):

@@ -256,9 +256,9 @@ async def test_words_of_a_value_that_was_taken_are_understood(chat: Chat) -> Non
 @trace(HARBOUR, OFFLINE)
 async def test_a_number_beside_a_wish_that_nothing_took_is_not_passed_over(chat: Chat) -> None:
     await at_the_arrival(chat)
-    await chat.says("the crane for about 12 units")
+    await chat.says("the crane for more than 12 units")
     assert chat.value("weight") is None
-    assert chat.says_text("unread", words="12 units")
+    assert chat.says_text("unread", words="more than 12 units")
     assert chat.asks("lift_day")
 
 

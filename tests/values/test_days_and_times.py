@@ -30,6 +30,8 @@ DAYS = {
         "on Friday": "2026-11-27",
         "tuesday": "2026-12-01",
         "this tuesday": "2026-11-24",
+        "Friday the 11th": "2026-12-11",
+        "Tuesday, the 24th": "2026-11-24",
         "next Friday": "2026-11-27",
         "last friday": "2026-11-20",
         "friday next week": "2026-12-04",
@@ -89,7 +91,7 @@ DAYS = {
 }
 NO_DAYS = {
     "en": "in a month"
-    "|the 3rd|on the 3rd|3rd|Friday the 27th|later|after that|one week later|two weeks"
+    "|the 3rd|on the 3rd|3rd|Friday the 28th|later|after that|one week later|two weeks"
     "|next week|not friday|friday or saturday|before friday|about friday|every friday|31 February"
     "|2026-02-30|May 2026|3 May 20|3 May two"
     "|Friday, November 28|may|november|three|50|12.5|1.5.2|I may come"

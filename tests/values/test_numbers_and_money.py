@@ -29,6 +29,7 @@ WHOLE: dict[str, dict[str, Any]] = {
         "50%": 50,
         "50 percent": 50,
         "none": 0,
+        "four of us": 4,
         "\uff14": 4,
     },
     "de": {
@@ -38,6 +39,8 @@ WHOLE: dict[str, dict[str, Any]] = {
         "zweihundertfünfunddreißig": 235,
         "zweitausenddreihundert": 2300,
         "keine": 0,
+        "zu viert": 4,
+        "vier von uns": 4,
     },
     "es": {"una": 1, "once": 11, "veintidos": 22, "dieciseis": 16, "dos mil trescientos": 2300},
     "fr": {"une": 1, "zéro": 0, "soixante-dix-sept": 77, "quatre-vingts": 80, "septante": 70},
@@ -46,7 +49,7 @@ NEITHER = {
     "en": "about 9|not 50|one of three|a dozen|a dozen of|half a dozen|4 or 5|between 4 and 5|4-5"
     "|at least 4|4+|<5|another three|two and a half|4.5|1/2|four five|1,1,1,|12:30|tomorrow|3rd|a"
     "|no|$40|99999999999999999999|4 cats|x4|4x4|my cat is 12|what is 4|",
-    "de": "anderthalb|ein paar|ein Dutzend|etwa 40|nicht vier|noch zwei|vier oder fünf|zu viert",
+    "de": "anderthalb|ein paar|ein Dutzend|etwa 40|nicht vier|noch zwei|vier oder fünf|zu wenig",
     "es": "una veintena|media docena|unas cinco|otras dos|dos o tres|no cuatro|muchos",
     "fr": "une dizaine|une douzaine|environ cinq|encore deux|deux ou trois|pas quatre|beaucoup",
 }

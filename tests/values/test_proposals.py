@@ -41,28 +41,34 @@ FOUND: list[tuple[Setting, str, str, list[Any]]] = [
     (FR, "date", "je voudrais une table vendredi à 20h", ["2026-11-27"]),
     (FR, "time", "je voudrais une table vendredi à 20h", ["20:00"]),
     (FR, "integer", "nous sommes quatre vendredi", [4]),
+    (US, "integer", "about 9 people", [9]),
+    (DE, "time", "so gegen 9 Uhr", ["09:00"]),
+    (FR, "time", "vers 9h", ["09:00"]),
+    (US, "date", "I'd say Thursday the 17th, please", ["2026-12-17"]),
+    (DE, "date", "am Donnerstag, dem 17., würde es passen", ["2026-12-17"]),
+    (ES, "date", "el jueves 17, por la tarde", ["2026-12-17"]),
 ]  # fmt: skip
 RELATED = {
     US: [
         ("integer", "not 50 please"), ("integer", "we are 4 or 5"), ("integer", "one of three"),
-        ("integer", "another three nights"), ("integer", "about 9 people"), ("integer", "3 more"),
+        ("integer", "another three nights"), ("integer", "over 9 people"), ("integer", "3 more"),
         ("date", "not on friday"), ("date", "before friday"), ("date", "every friday please"),
         ("date", "one week later"), ("time", "some time after 7pm"), ("enum", "not the small"),
         ("money", "more than 50 euros"), ("date", "a week from tomorrow"),
         ("integer", "we had 3 but one is gone"), ("integer", "9 is too many, half of it"),
-        ("date", "the first Monday in January"), ("date", "Thursday the 17th would be fine"),
+        ("date", "the first Monday in January"), ("date", "Thursday the 18th would be fine"),
     ],
     DE: [
-        ("integer", "nicht vier"), ("integer", "etwa 40 Leute"), ("date", "nicht am Freitag"),
-        ("date", "nach Freitag"), ("time", "so gegen 9 Uhr"), ("integer", "noch zwei dazu"),
+        ("integer", "nicht vier"), ("integer", "über 40 Leute"), ("date", "nicht am Freitag"),
+        ("date", "nach Freitag"), ("time", "nach 9 Uhr"), ("integer", "noch zwei dazu"),
         ("integer", "der Nachbar hat 9, die Hälfte reicht"), ("date", "erster Mittwoch im Mai"),
     ],
     ES: [
         ("integer", "otras dos noches"), ("date", "antes del viernes"), ("integer", "no cuatro"),
-        ("date", "el jueves 17, por la tarde"), ("integer", "somos cinco pero uno ya lo tiene"),
+        ("date", "el jueves 18, por la tarde"), ("integer", "somos cinco pero uno ya lo tiene"),
     ],
     FR: [
-        ("integer", "encore deux"), ("date", "avant vendredi"), ("time", "vers 9h"),
+        ("integer", "encore deux"), ("date", "avant vendredi"), ("time", "après 9h"),
         ("integer", "on était six, mais deux ne viennent pas"),
     ],
 }  # fmt: skip
