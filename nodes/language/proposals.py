@@ -35,7 +35,7 @@ from journeygraph.nodes.language.grammar import acts_in, derived, is_foreign, va
 from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of, refused_in, weight
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.state.interpretation import Parse
-from journeygraph.nodes.values.finding import Scan, Span, is_bare
+from journeygraph.nodes.values.finding import Scan, Span, is_bare, is_comparison
 from journeygraph.nodes.values.languages import ListName
 from journeygraph.nodes.values.reading import load as load_values
 from journeygraph.nodes.values.setting import LONGEST, Setting
@@ -239,8 +239,8 @@ def _in_words(words: Words, field: Field, expected: Expected) -> Iterator[Fill |
     if any(is_question(each, lexicon) or lexicon.begins(each, *_AWAY) for each in clauses):
         return
     is_change = lexicon.begins(words, "cue") and not lexicon.begins(words, "but")
-    if expected.known and is_change:
-        return  # "actually a day later"; but "it is the tap"
+    if expected.known and (is_change or is_comparison(text, expected.setting.language)):
+        return  # "actually a day before", "an hour later"; but "it is the tap"
     if (value := value_in(field, text, expected)) is not None:
         yield Fill(field.name, text, read=value, certain=False)
 

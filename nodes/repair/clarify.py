@@ -25,7 +25,7 @@ from journeygraph.nodes.repair.tasks import status
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.form_state import owners
 from journeygraph.nodes.steer import allowed_transitions
-from journeygraph.nodes.values.finding import has_number, is_contrasted
+from journeygraph.nodes.values.finding import has_number, is_comparison
 
 MOST_OPTIONS = 3
 MOST_UNCLEAR = 3
@@ -186,7 +186,7 @@ def _beside_the_point(draft: TurnDraft, pattern: str, *, attempted: bool) -> Non
         has_number = any(c.isdigit() for c in draft.message)
         draft.repair(pattern, "not_exact" if has_number else "not_read", field=field.title)
     else:
-        compares = attempted and is_contrasted(draft.message, draft.setting.language)
+        compares = attempted and is_comparison(draft.message, draft.setting.language)
         draft.repair(pattern, "noise" if compares else pattern)  # "an hour later would be better"
 
 

@@ -168,14 +168,19 @@ def _relating(language: str) -> Sequence[re.Pattern[str]]:
         rf"{one_of(own.relation_behind)}(?!\w)",
         rf"(?<!\w){one_of(ordinals_of(language))}$",
         rf"[, ]*(?:{leads} )*\d\d?(?:{endings})?(?!\w|[:.]\d| ?\w)",
-        rf"(?<!\w){one_of(own.contrast)}(?!\w)",
+        rf"(?<!\w){one_of((*own.contrast, *own.comparison))}(?!\w)",
     )
     return [re.compile(each) for each in related]
 
 
-def is_contrasted(text: str, language: str) -> bool:
-    """Return whether a text compares one value with another: "later", "half of it"."""
-    return bool(_relating(language)[-1].search(folded(text)))
+def is_comparison(text: str, language: str) -> bool:
+    """Return whether a text compares a value with another: "an hour later", "one more"."""
+    return bool(_comparison(language).search(folded(text)))
+
+
+@cache
+def _comparison(language: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){one_of(language_data(language).comparison)}(?!\w)")
 
 
 @lru_cache(maxsize=4_000)

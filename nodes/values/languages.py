@@ -180,6 +180,8 @@ class Language(_Section):
     relation: Phrases  # before a value, they relate, deny or blur it: "not", "after", "about"
     relation_behind: Phrases  # the same behind it: "or", "more", "later"
     contrast: Phrases  # anywhere in a message, a number in it may be meant otherwise: "but", "half"
+    comparison: Phrases  # the same, of any value: "later", "one more"
+    inflections: Phrases  # endings that a choice may have
     function_words: Phrases  # are no part of a name
     numbers: Numbers
     dates: Dates

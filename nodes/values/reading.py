@@ -93,17 +93,27 @@ def spelled(said: str) -> str:
 
 
 @lru_cache(maxsize=1_000)
-def ways_of(declared: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, str]:
-    """Return each way to say a choice, with the choice; what may mean two is omitted."""
+def ways_of(
+    declared: tuple[tuple[str, tuple[str, ...]], ...], endings: tuple[str, ...]
+) -> dict[str, str]:
+    """Return each way to say a choice, with the choice; what may mean two is omitted.
+
+    Each has the endings that it may have in a sentence as well: "den offenen" for "offen".
+    """
     meant: dict[str, set[str]] = {}
     for value, others in declared:
         for said in (value, *others):
             meant.setdefault(spelled(said), set()).add(value)
-    return {said: value for said, (value, *more) in meant.items() if said and not more}
+    forms: dict[str, set[str]] = {}
+    for said, values in meant.items():
+        for ending in endings:
+            forms.setdefault(f"{said}{ending}", set()).update(values)
+    ways = {**forms, **meant}
+    return {said: value for said, (value, *more) in ways.items() if said and not more}
 
 
 def _enum_of(field: Field, raw: str, setting: Setting) -> str | None:
-    ways, said = ways_of(tuple(field.ways.items())), spelled(bare(raw))
+    ways, said = ways_of(tuple(field.ways.items()), setting.words.inflections), spelled(bare(raw))
     first, _, rest = said.partition(" ")
     is_led = first in map(spelled, setting.words.articles)
     return ways.get(spelled(raw)) or ways.get(said) or (ways.get(rest) if is_led else None)

@@ -171,9 +171,17 @@ async def test_a_doubtful_name_is_asked_for_again_and_a_doubtful_text_is_said_ba
     assert reply.startswith("For the wishes I have noted: perhaps a quiet corner.")
 
 
-async def test_words_that_change_something_are_no_text_for_what_is_asked(dinner):
+@pytest.mark.parametrize(
+    "message",
+    [
+        "actually a bit of shade on the table",
+        "and half an hour later would be better for my aunt",
+        "so one more of us is coming along, the twins are well again",
+    ],
+)
+async def test_words_that_change_something_are_no_text_for_what_is_asked(dinner, message):
     chat = await dinner(said=["four", "7 pm", "Lee"])
-    reply = await chat.says("actually a bit later would be better")
+    reply = await chat.says(message)
     assert reply.startswith("I did not understand that.")
     assert (await chat.values())["wishes"] is None
 

@@ -102,6 +102,20 @@ def test_of_two_values_one_of_which_is_denied_none_is_proposed() -> None:
     assert Scan("my smal one", US).found(_field("enum")) == []
 
 
+@pytest.mark.parametrize(
+    ("setting", "said", "choice"),
+    [
+        (DE, "den offenen", "offen"), (DE, "einen roten bitte", "rot"), (US, "boxes", "box"),
+        (US, "the box", "box"), (ES, "dos cajas grandes", "grande"), (US, "rots", "rots"),
+    ],
+)  # fmt: skip
+def test_a_choice_is_found_with_the_ending_of_a_sentence(
+    setting: Setting, said: str, choice: str
+) -> None:
+    field = Field("x", "enum", choices=["offen", "rot", "box", "grande", "rots"])
+    assert [span.value for span in Scan(said, setting).found(field)] == [choice]
+
+
 def test_the_authors_own_pattern_finds_a_value_anywhere() -> None:
     order = Field("order", extract=[r"\b([A-Z]{2}-\d{4})\b"])
     [span] = Scan("about order AB-1234: it is late", US).found(order)
