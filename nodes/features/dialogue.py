@@ -91,7 +91,8 @@ def _account_for(draft: TurnDraft, reading: Interpretation) -> None:
         parts = []
     language = draft.setting.language
     questions = questions_in(draft.message, language)
-    asked = [part for part in parts if any(part in question for question in questions)]
+    is_led = draft.transition is not None  # what it led to may answer the question
+    asked = [part for part in parts if not is_led and any(part in one for one in questions)]
     told = [part for part in parts if len(part.split()) > 1 or has_number(part, language)]
     told = [*draft.missed, *(part for part in told if part not in asked)]
     said = [draft.text("cannot_answer")] if asked and draft.query is None else []

@@ -42,7 +42,7 @@ def a_conversation_with_a_call(place: str) -> str:
     """Hold a conversation that a person is called to; return the id of the call."""
     with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
         client.post("/sessions", json={"journey_id": "table_booking", "session_id": "ann"})
-        for message in ("a table for four tomorrow at 7 pm", "I want to talk to a person"):
+        for message in ("a table for four on Saturday at 7 pm", "I want to talk to a person"):
             client.post("/sessions/ann/messages", json={"message": message}).raise_for_status()
         (call,) = client.get("/escalations").json()["escalations"]
         id_: str = call["id"]

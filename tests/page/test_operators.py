@@ -41,14 +41,14 @@ def test_a_call_is_claimed_answered_and_released(serve: Serve, visits: Visits) -
     asked: list[str] = []
     user.on("request", lambda one: asked.append(one.url.removeprefix(place)))
     starts(user, name="ann")
-    says(user, "a table for four tomorrow at 7 pm")
+    says(user, "a table for four on Saturday at 7 pm")
     says(user, "I want to talk to a person")
 
     inbox = visits.open(place, "#/inbox")
     inbox.get_by_role("link", name="asked").click()
     call = inbox.get_by_role("region", name="Call", exact=True)
     until = call.get_by_label("Messages until the call")
-    expect(until).to_contain_text("a table for four tomorrow at 7 pm")
+    expect(until).to_contain_text("a table for four on Saturday at 7 pm")
     expect(until).to_contain_text("I want to talk to a person")
     expect(call).to_contain_text("number of guests: 4")
     expect(call.get_by_role("button", name="Claim")).to_be_disabled()

@@ -84,7 +84,7 @@ def test_the_picture_follows_a_conversation(serve: Serve, visits: Visits) -> Non
     expect(box(page, "book")).to_have_class(has("is-here"))
     expect(field(page, "book.party_size")).to_have_class(has("is-asked"))
 
-    says(page, "a table for four tomorrow at 7 pm")
+    says(page, "a table for four on Saturday at 7 pm")
     expect(field(page, "book.time")).to_have_class(has("is-filled"))
     expect(field(page, "book.guest")).to_have_class(has("is-asked"))
 
@@ -139,7 +139,7 @@ def test_it_follows_while_a_turn_runs(serve: Serve, visits: Visits, tmp_path: Pa
 @pytest.mark.slow
 def test_a_rollback_goes_back_in_all_but_effects(serve: Serve, visits: Visits) -> None:
     _, place = serve("table_booking")
-    said = ("two, tomorrow at 7 pm", "Lee", "no", "yes", "the menu?")
+    said = ("two, on Saturday at 7 pm", "Lee", "no", "yes", "the menu?")
     session(place, "table_booking", *said, back_to=1)
 
     page = visits.open(place, "#/s/ann/picture")
@@ -274,7 +274,7 @@ def test_a_session_of_an_older_version_is_shown_in_its_version(
 @pytest.mark.slow
 def test_the_values_of_fields_are_in_the_drawing(serve: Serve, visits: Visits) -> None:
     _, place = serve("table_booking")
-    session(place, "table_booking", "a table for four", "no", "tomorrow", "7 pm", LONG_NAME)
+    session(place, "table_booking", "a table for four", "no", "on Saturday", "7 pm", LONG_NAME)
     page = visits.open(place, "#/s/ann/picture")
 
     expect(field(page, "book.party_size").locator(".kind")).to_have_text("4")
