@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor, errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import PipelineStatus
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
@@ -32,6 +33,7 @@ from journeygraph.journeys.config import TENANT
 Connection = AsyncConnection[dict[str, Any]]
 Deed = Callable[[Connection], Awaitable[None]]
 _T = TypeVar("_T")
+_Cursor = TypeVar("_Cursor", bound=AsyncCursor[Any])
 
 DEADLINE = 12.0
 """Seconds for an operation with its second try, including the wait for a connection."""
@@ -191,6 +193,8 @@ class Connections:
 
     async def _given_back(self, connection: Connection) -> None:
         self._used[connection] = _clock()
+        if connection.pgconn.pipeline_status != PipelineStatus.OFF:
+            await connection.close()  # its user was cancelled: it would keep each statement back
         if connection.closed:
             # Who shared its fate may look alive: a network does not tell.
             self._broke = _clock()
@@ -285,11 +289,23 @@ async def executed(
         psycopg.OperationalError: The connection was lost before the result was there.
     """
     if tenant == TENANT:
-        return await connection.execute(query, given, binary=True)
-    async with connection.pipeline():
-        await connection.execute(_AS_TENANT, [tenant])
         cursor = await connection.execute(query, given, binary=True)
-    # A pipeline of a lost connection may end without an error, and without a result.
+    else:
+        async with connection.pipeline():
+            await connection.execute(_AS_TENANT, [tenant])
+            cursor = await connection.execute(query, given, binary=True)
+    return heard(cursor)
+
+
+def heard(cursor: _Cursor) -> _Cursor:
+    """Return a cursor whose statement has its result.
+
+    A statement on a connection that is lost, or that a cancelled pipeline has left, may end without
+    an error, and without a result.
+
+    Raises:
+        psycopg.OperationalError: There is none; the statement may be carried out all the same.
+    """
     if cursor.pgresult is None:
         raise psycopg.OperationalError("the connection was lost before the result")
     return cursor
@@ -387,4 +403,5 @@ async def run(connection: Connection, sql: Sql, **parameters: Any) -> list[Row]:
     cursor = await executed(connection, tenant, sql.postgres, parameters)
     # The description of a result would make an object for each of its columns.
     result = cursor.pgresult
-    return await cursor.fetchall() if result and result.nfields else []
+    assert result is not None
+    return await cursor.fetchall() if result.nfields else []

@@ -21,6 +21,7 @@ from journeygraph.graphs.storage.connections import (
     Connection,
     Connections,
     executed,
+    heard,
     run,
     seen_by,
     transaction_of,
@@ -274,7 +275,7 @@ async def _at_once(connection: Connection, written: list[Statement]) -> None:
     query, values = joined(written, _tenant_in(written))
     try:
         # Psycopg would read a text of this length anew each time, to number its parameters.
-        await AsyncRawCursor(connection).execute(query, values, binary=True)
+        heard(await AsyncRawCursor(connection).execute(query, values, binary=True))
     except errors.DivisionByZero as error:
         raise WriteConflict from error
 

@@ -205,6 +205,29 @@ async def test_a_pipeline_that_ends_without_a_result_is_tried_again(
     assert state is not None
 
 
+async def test_a_connection_whose_user_was_cancelled_in_a_pipeline_serves_no_other(
+    postgres_url: str, postgres_server: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[Any] = []
+
+    async def ends(pipeline: Any, *error: Any) -> None:
+        """End as it does where the task is cancelled before the connection leaves its pipeline."""
+        monkeypatch.undo()
+        left.append(pipeline._conn)
+        raise asyncio.CancelledError
+
+    url = postgres_server.fenced(postgres_url)
+    async with opened(url, "s-1") as own, opened(url, "s-1", tenant="acme") as parcel:
+        await own.start()
+        await parcel.start()
+        monkeypatch.setattr(AsyncPipeline, "__aexit__", ends)
+        with pytest.raises(asyncio.CancelledError):
+            await parcel.get_session_state()
+        assert [connection.closed for connection in left] == [True]
+        for each in (own, parcel):
+            assert await each.get_session_state() is not None
+
+
 async def test_a_look_for_expired_sessions_asks_once_for_all_tenants(
     postgres_url: str, postgres_server: Postgres
 ) -> None:
