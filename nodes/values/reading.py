@@ -128,14 +128,8 @@ def _list_of(field: Field, raw: str, setting: Setting) -> list[Any] | None:
     said, joint = _BULLET.sub("\n", raw), one_of(setting.words.grammar["and"])
     sign = ";" if ";" in said else r",(?!\d{3}\b)|\u3001"
     parts = re.split(rf"(?:{sign}|\n)\s*(?:{joint}\s+)?|\s+(?:{joint}|&)\s+", said, flags=re.I)
-    items = filter(None, (_without_article(part.strip(" ."), setting) for part in parts))
-    values = [_read(one, item, setting) for item in items]
+    values = [_read(one, item, setting) for part in parts if (item := part.strip(" ."))]
     return None if None in values or not 0 < len(values) <= MOST_ITEMS else values
-
-
-def _without_article(item: str, setting: Setting) -> str:
-    first, _, rest = item.partition(" ")
-    return rest if rest and first.lower() in setting.words.articles else item
 
 
 READERS: dict[str, Callable[[Field, str, Setting], Any]]

@@ -146,6 +146,8 @@ def test_lists_are_parted_at_commas_lines_and_words() -> None:
     }
     assert_read(Field("x", "list"), table)
     assert_read(Field("x", "list"), {"a, b und c": ["a", "b", "c"], "keine": []}, DE)
+    cities = {"Los Angeles, La Paz": ["Los Angeles", "La Paz"]}  # no word of an item is cut
+    assert_read(Field("x", "list"), cities, ES)
     assert_read(Field("x", "list"), {"a y b": ["a", "b"], "ninguna": []}, ES)
     assert_read(Field("x", "list"), {"a et b": ["a", "b"], "aucune": []}, FR)
     assert_read(Field("x", "list", items="integer"), {"1, 2 and 3": [1, 2, 3], "1,2,3": [1, 2, 3]})
