@@ -34,6 +34,11 @@ class Verdict:
     error: str = ""
     phrase: str = ""
 
+    @property
+    def takes_words(self) -> bool:
+        """True if an author's own trigger holds for the words of the message."""
+        return self.holds and self.tier in ("pattern", "own")
+
 
 def matched(question: str, phrase: str) -> Verdict:
     """Return the verdict of a pattern that matched a phrase of the message."""

@@ -90,9 +90,9 @@ def _account_for(draft: TurnDraft, reading: Interpretation) -> None:
     if hidden or _is_replied_to(draft):
         parts = []
     language = draft.setting.language
-    questions = questions_in(draft.message, language)
-    is_led = draft.transition is not None  # what it led to may answer the question
-    asked = [part for part in parts if not is_led and any(part in one for one in questions)]
+    # What a message led to may answer its questions.
+    questions = questions_in(draft.message, language) if parts and not draft.transition else ()
+    asked = [part for part in parts if any(part in question for question in questions)]
     told = [part for part in parts if len(part.split()) > 1 or has_number(part, language)]
     told = [*draft.missed, *(part for part in told if part not in asked)]
     said = [draft.text("cannot_answer")] if asked and draft.query is None else []
@@ -101,11 +101,6 @@ def _account_for(draft: TurnDraft, reading: Interpretation) -> None:
     is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
     place = len(draft.replies) - is_end
     draft.replies[place:place] = said
-
-
-def _is_led(reading: Interpretation) -> bool:
-    """Return whether a pattern of the author took the message, of which words are left."""
-    return any(v.holds and v.tier in ("pattern", "own") for v in reading.verdicts)
 
 
 _ASKED_BACK = ("human", "leave", "restart", "start_over", "clarify", "paused")
@@ -273,7 +268,7 @@ class Dialogue(Capability):
         is_left = bool(reading.parse.unread and not reading.has_answer)
         draft.is_exact = reading.parse.exact and not is_left and not reading.has_answer
         draft.dialogue.guess(UNREAD, is_left)
-        if is_left and not _is_led(reading):
+        if is_left and not any(verdict.takes_words for verdict in reading.verdicts):
             for name in known_values(draft):
                 draft.dialogue.guess(name, True)
         await decide(draft, [*reading.verdicts, *said])

@@ -241,7 +241,7 @@ def without_model(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> li
     the request for a person. A person is offered, and a task is left, or begun again, only after a
     yes.
     """
-    is_taken = any(v.holds and v.tier in ("pattern", "own") for v in free)
+    is_taken = any(verdict.takes_words for verdict in free)
     given: list[Command] = [*parse.commands]
     if is_taken:
         kept = () if takes_person(draft, free) else (Human,)

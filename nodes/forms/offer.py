@@ -64,7 +64,7 @@ def give_up(draft: TurnDraft, reason: str) -> None:
 
 def takes_person(draft: TurnDraft, verdicts: Sequence[Verdict]) -> bool:
     """Return whether an author's own trigger takes the words that may ask for a person."""
-    own = [v for v in verdicts if v.holds and v.tier in ("pattern", "own")]
+    own = [verdict for verdict in verdicts if verdict.takes_words]
     left = normal(draft.message)
     for verdict in own:
         if not verdict.phrase:

@@ -61,45 +61,41 @@ class KnowledgeAnswers(Capability):
         reading.is_certain = exact and not is_judged
 
     async def answer(self, draft: TurnDraft) -> None:
-        """Answer the question of the turn: by the journey's own pathway, or from knowledge."""
-        await answer_question(draft)
+        """Answer the question of the turn: by the journey's own pathway, or from knowledge.
+
+        Nothing is counted against the user, for any result.
+        """
+        query = draft.query
+        if query is None:
+            return
+        if query.own:
+            draft.note("repaired", trigger=KNOWLEDGE)
+            draft.aside = query.own
+            return
+        assert query.knowledge is not None
+        passages = await _passages(draft, query.knowledge, query.question)
+        if passages is None:
+            _say(draft, query, draft.text("lookup_failed"))
+            return
+        text, used = await _answer(draft, query.question, passages)
+        _audit(draft, query.knowledge, passages, used)
+        if not used:
+            _say(draft, query, draft.text("not_known"))
+            return
+        draft.sources = list(dict.fromkeys(passage.source for passage in used))
+        reply = draft.text("answered", answer=text, sources=", ".join(draft.sources))
+        draft.quoted.append(reply)
+        _say(draft, query, reply)
 
     def gather(self, run: PathwayRun) -> None:
-        """Say the answer before the form of the pathway asks on."""
-        if run.pathway.collects or run.pathway.effects:
-            say_before(run)
+        """Say an answer that was held back before the form of the pathway asks on."""
+        if run.turn.get("held") and run.progress.get(FORM, {}).get("asked"):
+            _tell(run, len(run.state["turn"]["replies"]))
 
     def record(self, run: PathwayRun) -> None:
-        """Say the answer behind what the pathway did."""
-        say_after(run)
-
-
-async def answer_question(draft: TurnDraft) -> None:
-    """Answer the question of the turn: by the journey's own pathway, or from knowledge.
-
-    Nothing is counted against the user, for any result.
-    """
-    query = draft.query
-    if query is None:
-        return
-    if query.own:
-        draft.note("repaired", trigger=KNOWLEDGE)
-        draft.aside = query.own
-        return
-    assert query.knowledge is not None
-    passages = await _passages(draft, query.knowledge, query.question)
-    if passages is None:
-        _say(draft, query, draft.text("lookup_failed"))
-        return
-    text, used = await _answer(draft, query.question, passages)
-    _audit(draft, query.knowledge, passages, used)
-    if not used:
-        _say(draft, query, draft.text("not_known"))
-        return
-    draft.sources = list(dict.fromkeys(passage.source for passage in used))
-    reply = draft.text("answered", answer=text, sources=", ".join(draft.sources))
-    draft.quoted.append(reply)
-    _say(draft, query, reply)
+        """Say an answer that was held back behind what the pathway did."""
+        if run.turn.get("held") and not run.is_aside:
+            _tell(run, len(run.turn["replies"]))
 
 
 def _say(draft: TurnDraft, query: Query, text: str) -> None:
@@ -175,18 +171,6 @@ def _audit(
 
 def _is_sensitive(draft: TurnDraft) -> bool:
     return draft.spec.sensitive or draft.spec.part_of(draft.here.id).sensitive
-
-
-def say_before(run: PathwayRun) -> None:
-    """Say an answer that was held back before the form of the pathway asks on."""
-    if run.turn.get("held") and run.progress.get(FORM, {}).get("asked"):
-        _tell(run, len(run.state["turn"]["replies"]))
-
-
-def say_after(run: PathwayRun) -> None:
-    """Say an answer that was held back behind what the pathway did."""
-    if run.turn.get("held") and not run.is_aside:
-        _tell(run, len(run.turn["replies"]))
 
 
 def _tell(run: PathwayRun, place: int) -> None:

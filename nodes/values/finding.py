@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 from journeygraph.journeys.declarations.fields import Field
@@ -144,43 +145,39 @@ class Scan:
 
     def _is_related(self, span: Span, field: Field) -> bool:
         """Return whether a word next to a value denies, relates or blurs it, or is another unit."""
-        before, behind, ordinal, number, contrast = _relating(self.setting.language)
+        words = _relating(self.setting.language)
         said, rest = folded(self.text[: span.start]), folded(self.text[span.end :])
         unit = bare(rest.partition(" ")[0])
         alike, own = set().union(*self.setting.words.numbers.alike), units_of(field, self.setting)
         # Where the question names no unit that is known, as in another language, any may follow.
         is_other = field.type in _COUNTS and unit in alike - own and not alike.isdisjoint(own)
-        is_related = behind.match(rest) or before.search(said)
+        is_related = words.behind.match(rest) or words.before.search(said)
         if field.type in _COUNTS:
-            is_related = is_related or contrast.search(said) or contrast.search(rest)
+            is_related = is_related or words.contrast.search(said) or words.contrast.search(rest)
         elif field.type in _WHEN and not _DIGIT.search(span.raw):
-            is_related = is_related or ordinal.search(said) or number.match(rest)
+            is_related = is_related or words.before_day.search(said) or words.behind_day.match(rest)
         return field.type in _WINDOWS and bool(is_other or is_related)
 
 
 @cache
-def _relating(language: str) -> Sequence[re.Pattern[str]]:
-    """Return patterns of what relates a value: before, behind, of a day, anywhere."""
+def _relating(language: str) -> SimpleNamespace:
+    """Return the patterns of words that relate a value: before it, behind it, or anywhere."""
     own = language_data(language)
     leads, endings = one_of(own.dates.leads), one_of(own.dates.endings)
-    related = (
-        rf"(?<!\w){one_of(own.relation)}(?: {one_of(own.articles)})*$",
-        rf"{one_of(own.relation_behind)}(?!\w)",
-        rf"(?<!\w){one_of(ordinals_of(language))}$",
-        rf"[, ]*(?:{leads} )*\d\d?(?:{endings})?(?!\w|[:.]\d| ?\w)",
-        rf"(?<!\w){one_of((*own.contrast, *own.comparison))}(?!\w)",
-    )
-    return [re.compile(each) for each in related]
+    related = {
+        "before": rf"(?<!\w){one_of(own.relation)}(?: {one_of(own.articles)})*$",
+        "behind": rf"{one_of(own.relation_behind)}(?!\w)",
+        "before_day": rf"(?<!\w){one_of(ordinals_of(language))}$",
+        "behind_day": rf"[, ]*(?:{leads} )*\d\d?(?:{endings})?(?!\w|[:.]\d| ?\w)",
+        "contrast": rf"(?<!\w){one_of((*own.contrast, *own.comparison))}(?!\w)",
+        "comparison": rf"(?<!\w){one_of(own.comparison)}(?!\w)",
+    }
+    return SimpleNamespace(**{name: re.compile(pattern) for name, pattern in related.items()})
 
 
 def is_comparison(text: str, language: str) -> bool:
     """Return whether a text compares a value with another: "an hour later", "one more"."""
-    return bool(_comparison(language).search(folded(text)))
-
-
-@cache
-def _comparison(language: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){one_of(language_data(language).comparison)}(?!\w)")
+    return bool(_relating(language).comparison.search(folded(text)))
 
 
 @lru_cache(maxsize=4_000)
@@ -192,9 +189,7 @@ def has_number(text: str, language: str) -> bool:
 
 def is_bare(raw: str, setting: Setting) -> bool:
     """Return whether a time or an amount is a number alone, with nothing that says what it is."""
-    said = folded(raw)
-    first, _, rest = said.partition(" ")
-    said = rest if first in setting.words.articles else said  # "las dos"
+    said = setting.words.without_article(folded(raw))  # "las dos"
     return bool(_NUMBER.fullmatch(said)) or numeral_of(said, setting.language) is not None
 
 

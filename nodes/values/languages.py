@@ -199,6 +199,11 @@ class Language(_Section):
         answers = " ".join((*self.grammar["yes"], *self.grammar["no"])).split()
         return frozenset((*self.function_words, *self.relation, *answers))
 
+    def without_article(self, said: str) -> str:
+        """Return words without the article that they begin with; an article alone stays."""
+        first, _, rest = said.partition(" ")
+        return rest if rest and folded(first) in self.articles else said
+
 
 @cache
 def code_of(language: str) -> str:

@@ -114,9 +114,8 @@ def ways_of(
 
 def _enum_of(field: Field, raw: str, setting: Setting) -> str | None:
     ways, said = ways_of(tuple(field.ways.items()), setting.words.inflections), spelled(bare(raw))
-    first, _, rest = said.partition(" ")
-    is_led = first in map(spelled, setting.words.articles)
-    return ways.get(spelled(raw)) or ways.get(said) or (ways.get(rest) if is_led else None)
+    said = said if said in ways else setting.words.without_article(said)
+    return ways.get(spelled(raw)) or ways.get(said)
 
 
 def _list_of(field: Field, raw: str, setting: Setting) -> list[Any] | None:

@@ -100,7 +100,7 @@ class Laundry(Journey):
 
 
 class Reset(Dinner):
-    """What was noted of the day can be taken back."""
+    """A note of the day can be taken back."""
 
     __transitions__ = [
         Transition(said("no, wait"), to_pathway="party", context_update={"day": "clear:"})
@@ -287,7 +287,7 @@ TALKS = DECLARED | UNDECLARED | NEXT
 
 @pytest.mark.parametrize("held", TALKS)
 async def test_a_pathway_is_complete_and_leads_on_as_the_rules_say(held, talk, memory_url):
-    """When is a pathway complete; `__next__`."""
+    """DESIGN, "When is a pathway complete"; `__next__`."""
     journey, script = TALKS[held]
 
     await follow(await talk(journey, staff(journey), memory_url), script.format(closing=CLOSING))
@@ -320,14 +320,14 @@ async def test_a_transition_into_an_end_whose_criterion_holds_ends_it_at_once(ta
 
 @pytest.mark.parametrize("value", [0, False, "", [], {}])
 async def test_an_empty_value_counts_as_there(talk, memory_url, value):
-    """When is a pathway complete: present and not None."""
+    """DESIGN, "When is a pathway complete": present and not None."""
     chat = await seated(talk, memory_url, "hello", host=gives(guests=value, day="Friday"))
 
     assert chat.path == ["menu"]
 
 
 async def test_none_does_not_count_as_there(talk, memory_url):
-    """When is a pathway complete: present and not None."""
+    """DESIGN, "When is a pathway complete": present and not None."""
     chat = await seated(talk, memory_url, "hello", host=gives(guests=None, day="Friday"))
 
     assert chat.path == ["party"]
@@ -344,7 +344,7 @@ async def test_what_start_already_knows_completes_a_pathway_at_its_first_message
 
 
 async def test_a_callable_that_raises_is_false_and_audited(talk, memory_url):
-    """When is a pathway complete; as Condition that stays true has it for conditions."""
+    """DESIGN, "When is a pathway complete"; as Condition that stays true has it for conditions."""
 
     class Fitting(Journey):
         class ShoePath(Pathway):

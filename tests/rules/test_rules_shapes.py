@@ -77,7 +77,7 @@ async def referred(talk: Any, url: str) -> Any:
 
 
 async def test_the_shapes_of_the_seeds_end_at_the_fifth_turn_and_not_before(talk, memory_url):
-    """When is a pathway complete, undeclared: booking is not left at "show me doctors"."""
+    """DESIGN, "When is a pathway complete", undeclared: booking is not left at "show me"."""
     chat = await referred(talk, memory_url)
     offers = []
     for words in (
@@ -99,7 +99,7 @@ async def test_the_shapes_of_the_seeds_end_at_the_fifth_turn_and_not_before(talk
 
 
 async def test_the_shapes_of_the_seeds_also_hold_for_a_patient_in_doubt(talk, memory_url):
-    """When is a pathway complete, undeclared, off the script."""
+    """DESIGN, "When is a pathway complete", undeclared, off the script."""
     chat = await referred(talk, memory_url)
     for words in (
         "my letter",
